@@ -1,0 +1,38 @@
+import type { JobPlan, RunPlan } from "../model/plan.ts";
+import type { Phase } from "../model/outcome.ts";
+import type { TrialRecord } from "../model/record.ts";
+
+/** Everything a run tells anyone while it works. The command line, the log and tests read the same. */
+export type RunEvent =
+  | { readonly type: "run-planned"; readonly plan: RunPlan }
+  | { readonly type: "job-started"; readonly job: JobPlan; readonly jobDir: string }
+  | {
+      readonly type: "trial-started";
+      readonly taskName: string;
+      readonly rolloutName: string;
+      readonly attempt: number;
+    }
+  | {
+      readonly type: "phase-started";
+      readonly taskName: string;
+      readonly rolloutName: string;
+      readonly phase: Phase;
+    }
+  | { readonly type: "trial-line"; readonly rolloutName: string; readonly line: string }
+  | {
+      readonly type: "trial-ended";
+      readonly record: TrialRecord;
+      /** Milliseconds until the next attempt starts; null when this attempt's result stands. */
+      readonly retryInMs: number | null;
+    }
+  | {
+      readonly type: "job-ended";
+      readonly job: JobPlan;
+      readonly jobDir: string;
+      readonly records: readonly TrialRecord[];
+      readonly reused: number;
+      readonly elapsedSec: number;
+    }
+  | { readonly type: "warning"; readonly message: string };
+
+export type OnEvent = (event: RunEvent) => void;

@@ -1,0 +1,57 @@
+import * as z from "zod";
+
+/** The controls and the hidden script agent: the agents that call no model. */
+export const ControlAgent = z.enum(["oracle", "nop", "script"]);
+export type ControlAgent = z.infer<typeof ControlAgent>;
+
+export const SandboxKind = z.enum(["local", "docker", "fargate", "e2b"]);
+export type SandboxKind = z.infer<typeof SandboxKind>;
+
+export const FailOn = z.enum(["timeout", "error", "verifier-error"]);
+export type FailOn = z.infer<typeof FailOn>;
+
+/**
+ * Everything one `bench run` was asked to do. Flags, `EvaluationConfig` and evaluation.json all
+ * parse into this one shape. Which of it can change a score: `scoreSettings` in core/plan.
+ */
+export const RunSettings = z.object({
+  tasksDir: z.string(),
+  include: z.array(z.string()).default([]),
+  exclude: z.array(z.string()).default([]),
+  /** First N by name, or N drawn with `sampleSeed`. */
+  limit: z.int().min(1).nullable().default(null),
+  sampleSeed: z.int().nullable().default(null),
+  shuffleSeed: z.int().nullable().default(null),
+  strictTasks: z.boolean().default(false),
+
+  agent: z.string().default("claude-agent-acp"),
+  model: z.string().nullable().default(null),
+  reasoningEffort: z.string().nullable().default(null),
+  environment: SandboxKind.default("docker"),
+  sandboxUser: z.string().default("agent"),
+  agentIdleTimeoutSec: z.number().min(0).default(600),
+  timeoutMultiplier: z.number().positive().default(1),
+  lenientRewards: z.boolean().default(false),
+  /** Host folders that local sandboxes see read-only besides the allowlist. */
+  localInclude: z.array(z.string()).default([]),
+  /** Names of host variables that task files may expand (attack 3). */
+  passEnv: z.array(z.string()).default([]),
+  /** FROM reference -> local image, for machines with no registry at hand. */
+  baseImageMap: z.record(z.string(), z.string()).default({}),
+
+  concurrency: z.int().min(1).default(4),
+  buildConcurrency: z.int().min(1).nullable().default(null),
+  trials: z.int().min(1).default(1),
+  retryAttempts: z.int().min(0).default(2),
+  breakerThreshold: z.int().min(0).default(5),
+
+  jobsDir: z.string().default("jobs"),
+  jobName: z.string().nullable().default(null),
+  fresh: z.boolean().default(false),
+  saveOutputs: z.boolean().default(false),
+  summaryOut: z.string().nullable().default(null),
+  failUnder: z.number().min(0).max(1).nullable().default(null),
+  failOn: z.array(FailOn).default([]),
+});
+export type RunSettings = z.infer<typeof RunSettings>;
+export type RunSettingsInput = z.input<typeof RunSettings>;

@@ -1,0 +1,76 @@
+import * as z from "zod";
+import { Phase } from "./outcome.ts";
+import { SandboxKind } from "./settings.ts";
+import { Task } from "./task.ts";
+
+/**
+ * What identifies a trial inside one job: the task, its digest and the settings digest. A result
+ * under another key is another measurement.
+ */
+export const TrialKey = z.object({
+  taskName: z.string(),
+  taskDigest: z.string(),
+  settingsDigest: z.string(),
+});
+export type TrialKey = z.infer<typeof TrialKey>;
+
+/** One execution of a trial: everything the runner needs, as data that may cross to another machine. */
+export const AttemptSpec = z.object({
+  task: Task,
+  settingsDigest: z.string(),
+  /** 1 for the first; a retry or a resume makes the next one in a new folder. */
+  attempt: z.int().min(1),
+  /** `<task>__<8 hex>`, the attempt's folder (spec 1.1). */
+  rolloutName: z.string(),
+  jobName: z.string(),
+  runId: z.string(),
+  agent: z.string(),
+  model: z.string().nullable(),
+  environment: SandboxKind,
+  agentTimeoutSec: z.number().positive(),
+  verifierTimeoutSec: z.number().positive(),
+  idleTimeoutSec: z.number().min(0),
+  lenientRewards: z.boolean(),
+  saveOutputs: z.boolean(),
+  /** Set when an earlier attempt's saved workspace only has to be verified again: its rollout name. */
+  verifyOnlyFrom: z.string().nullable(),
+  /** Expanded values of the task's `${VAR}` templates; names were allowed by `--pass-env`. */
+  hostEnv: z.record(z.string(), z.string()),
+});
+export type AttemptSpec = z.infer<typeof AttemptSpec>;
+
+/** A phase's share of the trial's time. The spans of a trial add up to its total. */
+export const PhaseSpan = z.object({
+  phase: Phase,
+  startedAt: z.string(),
+  seconds: z.number().min(0),
+});
+export type PhaseSpan = z.infer<typeof PhaseSpan>;
+
+/** What a trial asked for and what it used at most; null where the backend cannot tell. */
+export const Resources = z.object({
+  cpus: z.number(),
+  memory_mb: z.number(),
+  storage_mb: z.number(),
+  peak_memory_bytes: z.number().nullable(),
+  oom_kills: z.number().nullable(),
+  cpu_seconds: z.number().nullable(),
+  disk_bytes: z.number().nullable(),
+});
+export type Resources = z.infer<typeof Resources>;
+
+/** Which walls held while the trial ran: recorded, never assumed. */
+export const Isolation = z.object({
+  backend: SandboxKind,
+  /** Digest or id of the image as built; `host` for local. */
+  image: z.string(),
+  image_digest: z.string().nullable(),
+  platform: z.string(),
+  uid_separation: z.boolean(),
+  no_new_privs: z.boolean(),
+  network_agent: z.string(),
+  network_verifier: z.string(),
+  seccomp: z.string(),
+  notes: z.array(z.string()),
+});
+export type Isolation = z.infer<typeof Isolation>;

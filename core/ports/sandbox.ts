@@ -1,0 +1,203 @@
+import type { ImageSource } from "../model/task.ts";
+
+/** Bytes as they flow. Consumers pull, so a slow reader holds the writer back. */
+export type ByteStream = AsyncIterable<Uint8Array>;
+
+/** What a backend can hold. A task that needs more is refused in the plan, never degraded. */
+export interface SandboxCaps {
+  /** Phases can run as root inside the sandbox. */
+  readonly rootExec: boolean;
+  /** The agent gets a uid of its own, so files of root stay out of its reach. */
+  readonly uidSeparation: boolean;
+  readonly noNewPrivs: boolean;
+  /** Whether the network can be cut: for a phase of its own, for the whole sandbox, or not at all. */
+  readonly noNetwork: "phase" | "sandbox" | "none";
+  /** Whether the sandbox can reach the open internet when a task asks for it. */
+  readonly publicNetwork: boolean;
+  readonly compose: boolean;
+  readonly limits: {
+    readonly memory: boolean;
+    readonly cpu: boolean;
+    readonly pids: boolean;
+    readonly disk: boolean;
+  };
+  readonly maxLifetimeMs: number | null;
+  /** OCI platform, for example `linux/amd64`. */
+  readonly platform: string;
+}
+
+/** Who made a sandbox and until when it may live: enough to find and remove what a dead run left. */
+export interface SandboxOwner {
+  readonly runId: string;
+  readonly jobName: string;
+  readonly rolloutName: string;
+  /** Identity of the owning process: `{boot id}/{pid namespace}/{pid}/{start ticks}`. */
+  readonly process: string;
+  readonly leaseMs: number;
+}
+
+export interface SandboxLimits {
+  readonly cpus: number;
+  readonly memoryMb: number;
+  readonly storageMb: number;
+  readonly pids: number;
+}
+
+/** `closed`: no network at all, loopback inside excepted. `public`: the open internet, private ranges blocked. */
+export type NetworkPolicy = "closed" | "public";
+
+export interface ImageRequest {
+  readonly source: ImageSource;
+  /** The build context: an absolute folder on this machine. */
+  readonly contextDir: string;
+  readonly baseImageMap: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly limits: SandboxLimits;
+  readonly owner: SandboxOwner;
+  readonly signal: AbortSignal;
+  /** Lines of the build's own output, for the trial's log. */
+  readonly onLine: (line: string) => void;
+}
+
+/** An image ready to start from. `digest` is what was really built or found. */
+export interface PreparedImage {
+  readonly id: string;
+  readonly digest: string | null;
+  readonly workdir: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The user the image starts as: the Dockerfile's last USER. */
+  readonly user: string;
+  /** True when this call built it, so that this run may remove it. */
+  readonly builtHere: boolean;
+}
+
+export interface SandboxRequest {
+  readonly image: PreparedImage;
+  readonly owner: SandboxOwner;
+  readonly limits: SandboxLimits;
+  readonly network: NetworkPolicy;
+  readonly env: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+export interface Command {
+  readonly argv: readonly [string, ...string[]];
+  /** A uid; 0 is root. Supplementary groups are cleared and, for other uids, no_new_privs is set. */
+  readonly uid: number;
+  readonly cwd: string;
+  /** The whole environment: nothing is inherited from the host or the image. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+  readonly stdin?: ByteStream;
+  /** Bytes kept of each stream: the first half and the last half, what lies between is counted. */
+  readonly maxOutputBytes?: number;
+  /** Sees every byte of stdout and stderr as it comes, kept or not. */
+  readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface Completed {
+  /** 128 + signal number for a process that a signal ended. */
+  readonly exitCode: number;
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+  readonly droppedBytes: number;
+  /** The deadline passed; the whole process tree of the command was killed. */
+  readonly timedOut: boolean;
+}
+
+/** A live process: stdin and stdout for a line protocol, half-close included. */
+export interface SandboxProcess {
+  readonly stdout: ByteStream;
+  readonly stderr: ByteStream;
+  write(bytes: Uint8Array): Promise<void>;
+  closeStdin(): Promise<void>;
+  kill(): Promise<void>;
+  readonly exitCode: Promise<number>;
+}
+
+export interface SandboxStats {
+  readonly peakMemoryBytes: number | null;
+  readonly oomKills: number | null;
+  readonly cpuSeconds: number | null;
+  readonly diskBytes: number | null;
+}
+
+/** Why a sandbox call failed, decided where it failed. */
+export type SandboxFailure =
+  | "build-failed"
+  | "build-timeout"
+  | "image-missing"
+  | "start-failed"
+  | "lost"
+  | "not-found"
+  | "unsafe-path"
+  | "disk-full"
+  | "unsupported"
+  | "backend-unavailable";
+
+/** The only error that leaves an adapter for something that went wrong in or with a sandbox. */
+export class SandboxError extends Error {
+  override readonly name = "SandboxError";
+  readonly failure: SandboxFailure;
+
+  constructor(failure: SandboxFailure, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.failure = failure;
+  }
+}
+
+/** One running sandbox. Every call may throw `SandboxError`; `lost` when the sandbox is gone. */
+export interface Sandbox {
+  readonly id: string;
+  /** What this sandbox's walls are, for result.json's `isolation`. */
+  readonly isolation: {
+    readonly image: string;
+    readonly imageDigest: string | null;
+    readonly seccomp: string;
+    readonly notes: readonly string[];
+  };
+  exec(command: Command): Promise<Completed>;
+  spawn(command: Command): Promise<SandboxProcess>;
+  /** Unpacks a tar stream below `dir` (made if missing), as root, no link inside the sandbox followed. */
+  put(tar: ByteStream, dir: string): Promise<void>;
+  /** A tar stream of `path` and everything below it, links as links; `not-found` when it is not there. */
+  get(path: string): ByteStream;
+  network(policy: NetworkPolicy): Promise<void>;
+  /** Kills every process of the uid until none is left; resolves to the count then seen: 0 is the proof. */
+  killUser(uid: number): Promise<number>;
+  /** Kills every process that was not alive at `mark()`, and their children; resolves to the count left. */
+  killSince(mark: ProcessMark): Promise<number>;
+  mark(): Promise<ProcessMark>;
+  stats(): Promise<SandboxStats>;
+  renew(leaseMs: number): Promise<void>;
+  /** Idempotent; resolves when the sandbox, its mounts, processes and cgroups are proven gone. */
+  destroy(): Promise<void>;
+}
+
+/** The processes alive at a moment, as pid and start time, so that a reused pid is not taken for one. */
+export interface ProcessMark {
+  readonly processes: readonly string[];
+}
+
+/** A sandbox as a listing shows it, whoever made it. */
+export interface SandboxRecord {
+  readonly id: string;
+  readonly owner: SandboxOwner | null;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly ownerState: "alive" | "dead" | "unknown";
+}
+
+/** A backend: prepares images, makes sandboxes, finds what was left behind. */
+export interface SandboxBackend {
+  readonly name: "local" | "docker" | "fargate" | "e2b";
+  readonly caps: SandboxCaps;
+  prepare(request: ImageRequest): Promise<PreparedImage>;
+  create(request: SandboxRequest): Promise<Sandbox>;
+  list(): Promise<readonly SandboxRecord[]>;
+  /** Removes one sandbox by id, and everything that belongs to it. */
+  remove(id: string): Promise<void>;
+  /** Closes connections; sandboxes stay. */
+  close(): Promise<void>;
+}

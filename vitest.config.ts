@@ -1,0 +1,47 @@
+import { defineConfig } from "vitest/config";
+
+/**
+ * unit: pure and file-system tests, no root, no daemon, seconds. contract: each port on each adapter that
+ * can run here. e2e: the built `bench` as a person runs it. redteam: tasks whose agent attacks.
+ */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: ["test/{core,runner,stores,cli,api,sandboxes}/**/*.test.ts"],
+          exclude: ["**/*.contract.test.ts"],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: "contract",
+          include: ["test/**/*.contract.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: "redteam",
+          include: ["test/redteam/**/*.test.ts"],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
