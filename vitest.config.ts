@@ -10,7 +10,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["test/{core,runner,stores,cli,api,sandboxes}/**/*.test.ts"],
+          include: ["test/{core,host,runner,stores,cli,api,sandboxes}/**/*.test.ts"],
           exclude: ["**/*.contract.test.ts"],
           testTimeout: 20_000,
         },
