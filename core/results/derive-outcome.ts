@@ -1,6 +1,6 @@
 import type { Outcome, Rewards } from "../model/outcome.ts";
 import { faultOfCategory } from "./fault-of-category.ts";
-import { oneLine, showValue } from "./parse-lenient-json.ts";
+import { describeValue, oneLine } from "./describe-value.ts";
 import { limitOf, readErrorCategory, readVerifierCategory } from "./readable-result.ts";
 import type { ReadableResult } from "./readable-result.ts";
 
@@ -16,8 +16,10 @@ export function findRewards(file: ReadableResult): FoundRewards {
   if (typeof reward === "number" && Number.isFinite(reward)) {
     return { kind: "valid", rewards: { ...file.rewards, reward } };
   }
-  // JSON has no NaN: the lenient parser hands it on as null.
-  return { kind: "invalid", reason: `rewards.reward is ${showValue(reward)}, not a finite number` };
+  return {
+    kind: "invalid",
+    reason: `rewards.reward is ${describeValue(reward)}, not a finite number`,
+  };
 }
 
 /**

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { oneLine } from "./parse-lenient-json.ts";
+import { oneLine } from "./describe-value.ts";
 
 const Ctrf = z.object({
   results: z.object({

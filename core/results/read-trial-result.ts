@@ -3,7 +3,8 @@ import type { Outcome, Rewards } from "../model/outcome.ts";
 import type { TrialRecord, Usage } from "../model/record.ts";
 import { deriveOutcome, findRewards } from "./derive-outcome.ts";
 import type { FoundRewards } from "./derive-outcome.ts";
-import { nestingDepth, parseLenientJson, showValue } from "./parse-lenient-json.ts";
+import { describeValue, nestingDepth } from "./describe-value.ts";
+import { parseLenientJson } from "./parse-lenient-json.ts";
 import { firstFailedTest } from "./first-failed-test.ts";
 import { ReadableResult, readErrorCategory, readVerifierCategory } from "./readable-result.ts";
 import { fromResultOutcome } from "./result-outcome.ts";
@@ -170,7 +171,7 @@ function describeIssues(error: z.ZodError, value: unknown): string {
   const [issue] = error.issues;
   if (issue === undefined) return "not a trial result";
   const path = issue.path.map(String).join(".");
-  const found = showValue(valueAt(value, issue.path));
+  const found = describeValue(valueAt(value, issue.path));
   const rule = issue.message.replace(/^Invalid input: /u, "").toLowerCase();
   return path === "" ? `not a trial result: ${rule}` : `${path} is ${found}: ${rule}`;
 }

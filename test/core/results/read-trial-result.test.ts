@@ -147,9 +147,9 @@ test.each([
 });
 
 test.each([
-  ['{"reward": NaN}', "rewards.reward is null, not a finite number"],
-  ['{"reward": Infinity}', "rewards.reward is null, not a finite number"],
-  ['{"reward": -Infinity}', "rewards.reward is null, not a finite number"],
+  ['{"reward": NaN}', "rewards.reward is NaN, not a finite number"],
+  ['{"reward": Infinity}', "rewards.reward is Infinity, not a finite number"],
+  ['{"reward": -Infinity}', "rewards.reward is -Infinity, not a finite number"],
   ['{"reward": 1e400}', "rewards.reward is Infinity, not a finite number"],
   ['{"reward": "1"}', 'rewards.reward is "1", not a finite number'],
   ['{"reward": true}', "rewards.reward is true, not a finite number"],
