@@ -20,8 +20,3 @@ function write(value: unknown, depth: number): string {
     .map(([key, member]) => `${JSON.stringify(key)}: ${write(member, depth + 1)}`);
   return `{${members.join(", ")}}`;
 }
-
-/** Rows of a jsonl file, each ended by a line feed. */
-export function toJsonLines(rows: readonly unknown[]): string {
-  return rows.map((row) => `${toPythonJson(row)}\n`).join("");
-}
