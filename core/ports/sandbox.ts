@@ -82,10 +82,14 @@ export interface SandboxRequest {
 
 export interface Command {
   readonly argv: readonly [string, ...string[]];
-  /** A uid; 0 is root. Supplementary groups are cleared and, for other uids, no_new_privs is set. */
+  /**
+   * A uid; 0 is root. The gid is the same number, supplementary groups are cleared and, for other
+   * uids, no_new_privs is set.
+   */
   readonly uid: number;
+  /** Where it starts. When it is missing or no folder, nothing runs and the call fails as `not-found`. */
   readonly cwd: string;
-  /** The whole environment: nothing is inherited from the host or the image. */
+  /** The whole environment: nothing is inherited from the host, the image or the sandbox. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly stdin?: ByteStream;
@@ -93,16 +97,20 @@ export interface Command {
   readonly maxOutputBytes?: number;
   /** Sees every byte of stdout and stderr as it comes, kept or not. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => void;
+  /** Aborted: the process tree is killed and the call rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 export interface Completed {
-  /** 128 + signal number for a process that a signal ended. */
+  /**
+   * 128 + signal number for a process that a signal ended; 127 for a program that is missing, 126
+   * for one that may not be run.
+   */
   readonly exitCode: number;
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
   readonly droppedBytes: number;
-  /** The deadline passed; the whole process tree of the command was killed. */
+  /** The deadline passed; all that the command started was killed, daemons too. Output so far is kept. */
   readonly timedOut: boolean;
 }
 
@@ -112,6 +120,7 @@ export interface SandboxProcess {
   readonly stderr: ByteStream;
   write(bytes: Uint8Array): Promise<void>;
   closeStdin(): Promise<void>;
+  /** Kills it and all that it started; resolves when they are gone. */
   kill(): Promise<void>;
   readonly exitCode: Promise<number>;
 }
@@ -157,11 +166,19 @@ export interface Sandbox {
     readonly seccomp: string;
     readonly notes: readonly string[];
   };
+  /** Ends when the command's first process ends; daemons that it left behind live on. */
   exec(command: Command): Promise<Completed>;
   spawn(command: Command): Promise<SandboxProcess>;
-  /** Unpacks a tar stream below `dir` (made if missing), as root, no link inside the sandbox followed. */
+  /**
+   * Unpacks a tar stream below `dir` (made if missing: root, 0755), owners and modes kept. No link
+   * is followed: one where a folder is needed fails as `unsafe-path`, as do names that leave `dir`;
+   * one in a file's place is replaced.
+   */
   put(tar: ByteStream, dir: string): Promise<void>;
-  /** A tar stream of `path` and everything below it, links as links; `not-found` when it is not there. */
+  /**
+   * A tar stream of `path` and everything below it, links as links, sockets left out; names start
+   * with the last part of `path`. `not-found` when it is not there, `unsafe-path` through a link.
+   */
   get(path: string): ByteStream;
   network(policy: NetworkPolicy): Promise<void>;
   /** Kills every process of the uid until none is left; resolves to the count then seen: 0 is the proof. */
@@ -196,7 +213,7 @@ export interface SandboxBackend {
   prepare(request: ImageRequest): Promise<PreparedImage>;
   create(request: SandboxRequest): Promise<Sandbox>;
   list(): Promise<readonly SandboxRecord[]>;
-  /** Removes one sandbox by id, and everything that belongs to it. */
+  /** Removes one sandbox by id, and everything that belongs to it; one that is gone is no error. */
   remove(id: string): Promise<void>;
   /** Closes connections; sandboxes stay. */
   close(): Promise<void>;
