@@ -34,8 +34,6 @@ export const AttemptSpec = z.object({
   saveOutputs: z.boolean(),
   /** Set when an earlier attempt's saved workspace only has to be verified again: its rollout name. */
   verifyOnlyFrom: z.string().nullable(),
-  /** Expanded values of the task's `${VAR}` templates; names were allowed by `--pass-env`. */
-  hostEnv: z.record(z.string(), z.string()),
 });
 export type AttemptSpec = z.infer<typeof AttemptSpec>;
 
