@@ -1,0 +1,132 @@
+import type { PlannedTrial } from "../model/plan.ts";
+import type { TrialRecord } from "../model/record.ts";
+import { endedRecords } from "./earlier-job.ts";
+import type { EarlierAttempt } from "./earlier-job.ts";
+import { compareAttempts, standingRecord } from "./standing-record.ts";
+
+export interface TrialQuestion {
+  readonly taskName: string;
+  readonly taskDigest: string;
+  readonly settingsDigest: string;
+  /** All attempts of this task in the job, in any order. */
+  readonly attempts: readonly EarlierAttempt[];
+}
+
+export interface TrialDecision {
+  readonly trial: PlannedTrial;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * What happens to one trial: a score is kept and never drawn again; saved work without a verdict is
+ * only verified again; whatever else has no score gets a new attempt (statistics D1, failures C-8,
+ * C-14); a score that its seal contradicts blocks the trial until a person has looked.
+ */
+export function decideTrial(question: TrialQuestion): TrialDecision {
+  const { taskName, taskDigest, attempts } = question;
+  const own = endedRecords(attempts).filter((record) => isOf(record, question));
+  const { record, duplicates } = standingRecord(own);
+  const attempt = nextAttemptNumber(attempts);
+  const verdict = judge(question, record, own);
+  const warnings = duplicates.map(
+    (duplicate) =>
+      `${taskName} was scored twice: ${record?.rolloutName ?? ""} counts, ${duplicate.rolloutName} does not`,
+  );
+  return {
+    trial: { taskName, taskDigest, attempt, ...verdict },
+    warnings: [...warnings, ...quarantineWarnings(attempts)],
+  };
+}
+
+type Verdict = Pick<PlannedTrial, "action" | "why" | "rolloutName">;
+
+function judge(
+  question: TrialQuestion,
+  standing: TrialRecord | null,
+  own: readonly TrialRecord[],
+): Verdict {
+  if (standing?.outcome.kind === "scored") {
+    const why = `scored ${standing.outcome.reward} in ${standing.rolloutName}`;
+    return { action: "keep", why, rolloutName: standing.rolloutName };
+  }
+  const doubtful = findDoubtfulScore(question);
+  if (doubtful !== null) {
+    const why = `${doubtful.rolloutName} holds a score, but ${doubtful.reason}`;
+    return { action: "blocked", why, rolloutName: doubtful.rolloutName };
+  }
+  const unverified = firstUnverified(own);
+  if (unverified !== null) {
+    const why = `the work of ${unverified.rolloutName} is saved and has no verdict`;
+    return { action: "verify-only", why, rolloutName: unverified.rolloutName };
+  }
+  return { action: "run", why: whyRun(question, standing), rolloutName: null };
+}
+
+function findDoubtfulScore(
+  question: TrialQuestion,
+): { readonly rolloutName: string; readonly reason: string } | null {
+  for (const attempt of question.attempts) {
+    if (attempt.kind !== "quarantined" || attempt.doubtful === null) continue;
+    const { doubtful } = attempt;
+    if (doubtful.outcome.kind === "scored" && isOf(doubtful, question)) return attempt;
+  }
+  return null;
+}
+
+/** The first finished work is the trial's draw, as the first score would have been. */
+function firstUnverified(own: readonly TrialRecord[]): TrialRecord | null {
+  const waiting = own.filter(
+    ({ outcome, workspaceSaved }) =>
+      outcome.kind === "unscored" && outcome.verifyOnly && workspaceSaved,
+  );
+  return waiting.toSorted(compareAttempts)[0] ?? null;
+}
+
+function whyRun(question: TrialQuestion, standing: TrialRecord | null): string {
+  if (standing?.outcome.kind === "unscored") {
+    const { category, fault, detail } = standing.outcome;
+    return `unscored in ${standing.rolloutName}: ${category} (${fault}), ${detail}`;
+  }
+  const changed = question.attempts.find(
+    (attempt) => attempt.kind === "ended" && attempt.record.taskDigest !== question.taskDigest,
+  );
+  if (changed?.kind === "ended") {
+    const before = changed.record.taskDigest ?? "unknown";
+    return `the task changed since ${changed.rolloutName}: ${shorten(before)} -> ${shorten(question.taskDigest)}`;
+  }
+  const other = question.attempts[0];
+  switch (other?.kind) {
+    case "quarantined":
+      return `${other.rolloutName} cannot be read: ${other.reason}`;
+    case "unfinished":
+      return `${other.rolloutName} was started and did not end`;
+    case "ended":
+      return `${other.rolloutName} was run with other settings`;
+    case undefined:
+      return "not started yet";
+  }
+}
+
+function isOf(record: TrialRecord, question: TrialQuestion): boolean {
+  return (
+    record.taskDigest === question.taskDigest && record.settingsDigest === question.settingsDigest
+  );
+}
+
+/** Every attempt made a folder, so their count bounds the numbers that unreadable ones had. */
+export function nextAttemptNumber(attempts: readonly EarlierAttempt[]): number {
+  const used = endedRecords(attempts).map(({ attempt }) => attempt ?? 0);
+  return used.reduce((most, attempt) => Math.max(most, attempt), attempts.length) + 1;
+}
+
+function quarantineWarnings(attempts: readonly EarlierAttempt[]): string[] {
+  return attempts.flatMap((attempt) =>
+    attempt.kind === "quarantined"
+      ? [`${attempt.rolloutName} is set aside: ${attempt.reason}`]
+      : [],
+  );
+}
+
+function shorten(digest: string): string {
+  return digest.slice(0, "sha256:".length + 8);
+}

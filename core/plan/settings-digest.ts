@@ -1,0 +1,78 @@
+import type { RunSettings } from "../model/settings.ts";
+import type { Sha256 } from "../ports/hash.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import type { Json } from "./canonical-json.ts";
+
+/**
+ * Raised whenever the same evidence would be scored differently. It stands in the digest in place of
+ * the tool's version, so that an upgrade does not strand a half-finished sweep (design 4).
+ */
+export const SCORING_REVISION = 1;
+
+/** A task that names no agent timeout gets this one, in seconds (design 12). */
+export const DEFAULT_AGENT_TIMEOUT_SEC = 900;
+
+/** What can change a score and is not among the settings themselves. */
+export interface ScoreFacts {
+  /** Package name -> version of what the agent runs; empty for the controls. */
+  readonly agentVersions: Readonly<Record<string, string>>;
+  /** Digests of the skills that the agent gets, in the order in which it gets them. */
+  readonly skills: readonly string[];
+  /** Prompts that replace or follow the task's own. */
+  readonly prompts: readonly string[];
+}
+
+export const CONTROL_FACTS: ScoreFacts = { agentVersions: {}, skills: [], prompts: [] };
+
+export type ScoreSettings = Readonly<Record<string, Json>>;
+
+/**
+ * Exactly what can change a score, apart from the tasks: two trials of equal score settings and equal
+ * task digests measure the same thing. Not in it: selection, width, repeats, caps, folders, names,
+ * `--fresh`, what is saved, and gates.
+ */
+export function scoreSettings(settings: RunSettings, facts: ScoreFacts): ScoreSettings {
+  return {
+    scoring_revision: SCORING_REVISION,
+    agent: settings.agent,
+    agent_versions: { ...facts.agentVersions },
+    model: settings.model,
+    reasoning_effort: settings.reasoningEffort,
+    skills: [...facts.skills],
+    prompts: [...facts.prompts],
+    environment: settings.environment,
+    sandbox_user: settings.sandboxUser,
+    // Limits are each task's own, and part of its digest; this says that they are applied as written.
+    resource_limits: "as-declared",
+    default_agent_timeout_sec: DEFAULT_AGENT_TIMEOUT_SEC,
+    agent_idle_timeout_sec: settings.agentIdleTimeoutSec,
+    timeout_multiplier: settings.timeoutMultiplier,
+    retry_attempts: settings.retryAttempts,
+    lenient_rewards: settings.lenientRewards,
+    local_include: settings.environment === "local" ? asSet(settings.localInclude) : [],
+    pass_env: asSet(settings.passEnv),
+    base_image_map: settings.baseImageMap,
+  };
+}
+
+/** The settings digest: `sha256:<hex>` over the canonical JSON. */
+export function digestSettings(score: ScoreSettings, sha256: Sha256): string {
+  return `sha256:${sha256(canonicalJson(score))}`;
+}
+
+/**
+ * One line for each setting that differs, `name: earlier -> now`, in order of name. A setting that
+ * one side does not know counts as null there.
+ */
+export function differingSettings(earlier: ScoreSettings, now: ScoreSettings): string[] {
+  const names = new Set([...Object.keys(earlier), ...Object.keys(now)]);
+  return [...names].toSorted().flatMap((name) => {
+    const [before, after] = [earlier, now].map((side) => canonicalJson(side[name] ?? null));
+    return before === after ? [] : [`${name}: ${before} -> ${after}`];
+  });
+}
+
+/** Order and doubles of such lists change nothing. */
+function asSet(values: readonly string[]): string[] {
+  return [...new Set(values)].toSorted();
+}

@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { canonicalJson } from "../../../core/plan/canonical-json.ts";
+import {
+  CONTROL_FACTS,
+  differingSettings,
+  digestSettings,
+  scoreSettings,
+} from "../../../core/plan/settings-digest.ts";
+import type { ScoreFacts } from "../../../core/plan/settings-digest.ts";
+import type { RunSettingsInput } from "../../../core/model/settings.ts";
+import { digestOfSettings, sha256, someSettings } from "./plan-builders.ts";
+
+/** Every setting, with another value than the builder's, and whether it can change a score. */
+const CHANGED: Record<keyof RunSettingsInput, [unknown, boolean]> = {
+  tasksDir: ["other", false],
+  include: [["a*"], false],
+  exclude: [["b"], false],
+  limit: [3, false],
+  sampleSeed: [1, false],
+  shuffleSeed: [1, false],
+  strictTasks: [true, false],
+  agent: ["nop", true],
+  model: ["provider/model", true],
+  reasoningEffort: ["high", true],
+  environment: ["docker", true],
+  sandboxUser: ["root", true],
+  agentIdleTimeoutSec: [5, true],
+  timeoutMultiplier: [2, true],
+  lenientRewards: [true, true],
+  localInclude: [["/opt/tool"], true],
+  passEnv: [["HF_HOME"], true],
+  baseImageMap: [{ "debian:12": "local/debian" }, true],
+  concurrency: [9, false],
+  buildConcurrency: [2, false],
+  trials: [3, false],
+  retryAttempts: [0, true],
+  breakerThreshold: [0, false],
+  jobsDir: ["elsewhere", false],
+  jobName: ["nightly", false],
+  fresh: [true, false],
+  saveOutputs: [true, false],
+  summaryOut: ["s.json", false],
+  failUnder: [0.5, false],
+  failOn: [["error"], false],
+};
+
+const digest = (facts: Partial<ScoreFacts>): string =>
+  digestSettings(scoreSettings(someSettings(), { ...CONTROL_FACTS, ...facts }), sha256);
+
+describe("the settings digest", () => {
+  test("changes with every setting that can change a score and with no other", () => {
+    const base = digestOfSettings(someSettings());
+    for (const [name, [value, changesScores]] of Object.entries(CHANGED)) {
+      const other = digestOfSettings(someSettings({ [name]: value }));
+      expect([name, other !== base]).toEqual([name, changesScores]);
+    }
+  });
+
+  test("changes with the agent's versions, skills and prompts", () => {
+    const digests = [
+      digest({}),
+      digest({ agentVersions: { "claude-code": "2.1.280" } }),
+      digest({ agentVersions: { "claude-code": "2.1.281" } }),
+      digest({ skills: ["sha256:1"] }),
+      digest({ prompts: ["hurry"] }),
+    ];
+    expect(new Set(digests).size).toBe(digests.length);
+  });
+
+  test("is the sha256 of canonical JSON, the same on every machine and version", () => {
+    const canonical =
+      '{"agent":"oracle","agent_idle_timeout_sec":600,"agent_versions":{},"base_image_map":{},' +
+      '"default_agent_timeout_sec":900,"environment":"local","lenient_rewards":false,' +
+      '"local_include":[],"model":null,"pass_env":[],"prompts":[],"reasoning_effort":null,' +
+      '"resource_limits":"as-declared","retry_attempts":2,"sandbox_user":"agent",' +
+      '"scoring_revision":1,"skills":[],"timeout_multiplier":1}';
+    expect(digestOfSettings(someSettings())).toBe(`sha256:${sha256(canonical)}`);
+    expect(digestOfSettings(someSettings())).toMatch(/^sha256:52b6da611cc1a733/u);
+  });
+
+  test("does not depend on the order in which variables and folders were named", () => {
+    const one = someSettings({ passEnv: ["A", "B"], localInclude: ["/a", "/b"] });
+    const two = someSettings({ passEnv: ["B", "A", "A"], localInclude: ["/b", "/a"] });
+    expect(digestOfSettings(one)).toBe(digestOfSettings(two));
+  });
+});
+
+test("differing settings are named with both values, in order of name", () => {
+  const facts = CONTROL_FACTS;
+  const before = scoreSettings(someSettings({ agent: "nop", model: "a/b" }), facts);
+  const now = scoreSettings(someSettings({ timeoutMultiplier: 2 }), facts);
+  expect(differingSettings(before, now)).toEqual([
+    'agent: "nop" -> "oracle"',
+    'model: "a/b" -> null',
+    "timeout_multiplier: 1 -> 2",
+  ]);
+  expect(differingSettings(now, now)).toEqual([]);
+});
+
+test("canonical JSON is the same for equal values and parses back to them", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const json = JSON.parse(JSON.stringify(value));
+      expect(JSON.parse(canonicalJson(json))).toEqual(json);
+      const reversed = reverseKeys(json);
+      expect(canonicalJson(reversed)).toBe(canonicalJson(json));
+    }),
+  );
+  expect(() => canonicalJson(Number.NaN)).toThrow("no JSON number");
+});
+
+function reverseKeys(value: ReturnType<typeof JSON.parse>): ReturnType<typeof JSON.parse> {
+  if (Array.isArray(value)) return value.map(reverseKeys);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([key, member]) => [key, reverseKeys(member)]),
+  );
+}

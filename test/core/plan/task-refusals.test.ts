@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import type { TaskConfig } from "../../../core/model/task.ts";
+import type { BenchError } from "../../../core/errors.ts";
+import { planRun } from "../../../core/plan/plan-run.ts";
+import type { PlanRequest } from "../../../core/plan/plan-run.ts";
+import { ALL_CAPS, aRequest, aTask, refusalOf, someSettings, startedBy } from "./plan-builders.ts";
+
+const closed = aTask("closed");
+closed.config.sandbox.networkMode = "no-network";
+
+const refused = (request: PlanRequest): BenchError => refusalOf(() => planRun(request));
+
+function reasonFor(change: (config: TaskConfig) => void): string {
+  const task = aTask("alpha");
+  change(task.config);
+  const caps = { ...ALL_CAPS, publicNetwork: false };
+  return refused(aRequest({ tasks: [task], caps })).message;
+}
+
+describe("a task that cannot run there", () => {
+  test("is skipped with what is lacking, and the others run", () => {
+    const tasks = [
+      aTask("alpha"),
+      aTask("many", { compose: true }),
+      aTask("refused", {
+        refusals: [{ path: "task.toml:4:1", reason: "steps are not supported" }],
+      }),
+      aTask("x".repeat(250)),
+      closed,
+    ];
+    const caps = { ...ALL_CAPS, noNetwork: "none" } as const;
+    const plan = planRun(aRequest({ tasks, caps }));
+    expect(startedBy(plan)).toEqual(["1/alpha"]);
+    expect(plan.skipped.map(({ name, reason }) => [name.slice(0, 8), reason])).toEqual([
+      ["closed", "--env local cannot cut the network"],
+      ["many", "--env local runs no compose files"],
+      ["refused", "task.toml:4:1: steps are not supported"],
+      ["xxxxxxxx", "the name has 250 bytes; a trial's folder adds 10, so at most 245 fit"],
+    ]);
+  });
+
+  test("is refused for the phase alone where only the whole sandbox can be cut off", () => {
+    const caps = { ...ALL_CAPS, noNetwork: "sandbox" } as const;
+    expect(planRun(aRequest({ tasks: [closed], caps })).skipped).toEqual([]);
+    const task = structuredClone(closed);
+    task.config.verifier.networkMode = "public";
+    expect(refused(aRequest({ tasks: [task], caps })).message).toContain(
+      "--env local cannot cut the network for one phase alone",
+    );
+  });
+
+  test("is refused for an allowlist, for GPUs, and for a public network that is not there", () => {
+    expect(
+      reasonFor((config) => {
+        config.agent.networkMode = "allowlist";
+      }),
+    ).toContain("allowlist");
+    expect(
+      reasonFor((config) => {
+        config.sandbox.gpus = 2;
+      }),
+    ).toContain("asks for 2");
+    expect(
+      reasonFor((config) => {
+        config.agent.networkMode = "public";
+      }),
+    ).toContain("open internet");
+  });
+
+  test("is refused to an agent that cannot be kept apart from the verifier, not to the controls", () => {
+    const caps = { ...ALL_CAPS, uidSeparation: false };
+    expect(planRun(aRequest({ caps })).skipped).toEqual([]);
+    const settings = someSettings({ agent: "script" });
+    expect(refused(aRequest({ settings, caps })).message).toContain("apart from the verifier");
+  });
+
+  test("stops the run when none is left, or with --strict-tasks when one is", () => {
+    const skipped = [{ name: "gamma", reason: "task.toml:3:1: illegal escape" }];
+    const alone = refused(aRequest({ tasks: [], skipped }));
+    expect([alone.kind, alone.message]).toEqual([
+      "config",
+      "no task can run: gamma: task.toml:3:1: illegal escape",
+    ]);
+    const strict = refused(aRequest({ skipped, settings: someSettings({ strictTasks: true }) }));
+    expect(strict.message).toContain("--strict-tasks");
+    expect(refused(aRequest({ tasks: [] })).message).toBe("no tasks selected in tasks");
+    expect(refused(aRequest({ tasks: [aTask("a"), aTask("a")] })).message).toBe(
+      'two tasks are named "a"',
+    );
+  });
+
+  test("is judged by its own refusals alone when the backend was not asked", () => {
+    expect(planRun(aRequest({ caps: null, tasks: [closed] })).skipped).toEqual([]);
+  });
+
+  test("limits that a backend cannot hold are said once", () => {
+    const limits = { ...ALL_CAPS.limits, memory: false, disk: false };
+    const { warnings } = planRun(aRequest({ caps: { ...ALL_CAPS, limits } }));
+    expect(warnings).toEqual(["--env local cannot limit memory, disk here"]);
+  });
+});
