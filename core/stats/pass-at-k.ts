@@ -12,6 +12,7 @@ export interface TaskTally {
 export function passAtK({ trials, passes }: TaskTally, k: number): number | null {
   if (trials < k) return null;
   if (trials - passes < k) return 1;
+  if (k === 1) return passes / trials;
   let allFail = 1;
   for (let index = trials - passes + 1; index <= trials; index += 1) allFail *= 1 - k / index;
   return 1 - allFail;

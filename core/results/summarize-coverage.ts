@@ -1,0 +1,56 @@
+import type { Fault } from "../model/outcome.ts";
+import type { Coverage, ScoreViews } from "../model/summary.ts";
+import { wilsonInterval } from "../stats/wilson.ts";
+import type { Interval } from "../stats/wilson.ts";
+import { classifyTrial } from "./classify-trial.ts";
+import type { TrialCounts } from "./count-trials.ts";
+import type { Trial } from "./group-trials.ts";
+import { ratio } from "./ratio.ts";
+import { countBy } from "./summarize-trajectory.ts";
+
+/** What became of the planned trials: scored + unscored + stopped + never_started = planned. */
+export function summarizeCoverage(counts: TrialCounts, trials: readonly Trial[]): Coverage {
+  const scored = counts.passed + counts.failed;
+  const faults: Fault[] = trials.flatMap(({ record }) =>
+    record.outcome.kind === "unscored" && classifyTrial(record) !== "stopped"
+      ? [record.outcome.fault]
+      : [],
+  );
+  return {
+    planned: counts.planned,
+    scored,
+    unscored: faults.length,
+    unscored_by_fault: countBy(faults.toSorted()),
+    stopped: counts.stopped,
+    never_started: counts.neverStarted,
+    scored_ratio: ratio(scored, counts.planned),
+  };
+}
+
+/** Both score views with their bounds (statistics D1, D2, D7): name the one that you quote. */
+export function summarizeViews(counts: TrialCounts): ScoreViews {
+  const { planned, passed } = counts;
+  const scored = passed + counts.failed;
+  const possible = passed + (planned - scored);
+  const [worst, best] = [wilsonInterval(passed, planned), wilsonInterval(possible, planned)];
+  return {
+    scored: {
+      passed,
+      trials: scored,
+      pass_rate: ratio(passed, scored),
+      interval_95: toPair(wilsonInterval(passed, scored)),
+    },
+    planned: {
+      passed,
+      trials: planned,
+      pass_rate: ratio(passed, planned),
+      interval_95: worst && best && [worst.low, best.high],
+      lowest: ratio(passed, planned),
+      highest: ratio(possible, planned),
+    },
+  };
+}
+
+function toPair(interval: Interval | null): [number, number] | null {
+  return interval === null ? null : [interval.low, interval.high];
+}
