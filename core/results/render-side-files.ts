@@ -1,4 +1,4 @@
-import { countedRewards } from "./ended-trial.ts";
+import { renderRewardEvents, rewardEvents } from "../outcome/reward-events.ts";
 import type { EndedTrial } from "./ended-trial.ts";
 import { toLocalStamp } from "./local-stamp.ts";
 import { toPythonJson } from "./python-json.ts";
@@ -13,7 +13,7 @@ export function renderSideFiles(trial: EndedTrial): ReadonlyMap<string, string> 
   const files = new Map<string, string>();
   files.set("timing.json", renderTiming(trial));
   files.set("prompts.json", JSON.stringify(trial.prompts, null, 2));
-  const rewards = renderRewardEvents(trial);
+  const rewards = renderRewards(trial);
   if (rewards !== null) files.set("rewards.jsonl", rewards);
   files.set("results.jsonl", `${toPythonJson(resultsRow(trial))}\n`);
   files.set("trainer/verifiers.jsonl", `${toPythonJson(verifiersRow(trial))}\n`);
@@ -33,22 +33,11 @@ function renderTiming({ record }: EndedTrial): string {
   return JSON.stringify({ ...record.timing, spans }, null, 2);
 }
 
-/** rewards.jsonl (spec 1.7): the scalar as one terminal event; null when nothing counts. */
-function renderRewardEvents({ record, utcOffsetMinutes }: EndedTrial): string | null {
-  if (record.outcome.kind === "unscored") return null;
-  const { reward: _, ...meta } = countedRewards(record);
-  const event = {
-    ts: toLocalStamp(record.finishedAt, utcOffsetMinutes).replace(" ", "T"),
-    type: "terminal",
-    source: "verifier",
-    value: record.outcome.reward,
-    tag: "reward",
-    step_index: null,
-    space: "output",
-    granularity: "terminal",
-    meta,
-  };
-  return `${toPythonJson(event)}\n`;
+/** rewards.jsonl (spec 1.7); null when nothing counts. */
+function renderRewards({ record, utcOffsetMinutes }: EndedTrial): string | null {
+  if (record.outcome.kind === "unscored" || record.rewards === null) return null;
+  const finishedAt = toLocalStamp(record.finishedAt, utcOffsetMinutes).replace(" ", "T");
+  return renderRewardEvents(rewardEvents(record.rewards, finishedAt));
 }
 
 /** sandbox.json, written once a sandbox exists and before its first use, so that a leak is found. */

@@ -1,0 +1,26 @@
+import type { JobTrials } from "../../results/group-trials.ts";
+import { allAttempts } from "../../results/group-trials.ts";
+import { costOf, sumSpend } from "../../results/sum-spend.ts";
+import { formatCount, formatDollars } from "./format-amounts.ts";
+
+/**
+ * What every attempt of the job cost, thrown away ones included (spec 2.8). An unknown price is said
+ * to be unknown and never shown as $0.00.
+ */
+export function renderCost(job: JobTrials): string {
+  const spend = sumSpend(allAttempts(job));
+  if (spend.uncountedAttempts === 0 && spend.totalTokens === 0) {
+    return "none: no model tokens were used";
+  }
+  const tokens =
+    spend.totalTokens === null ? "tokens not reported" : `${formatCount(spend.totalTokens)} tokens`;
+  if (spend.costUsd === null || (spend.costUsd === 0 && spend.unpricedAttempts > 0)) {
+    return `not reported in USD (subscription logins and unpriced models report tokens only), ${tokens}`;
+  }
+  const unpriced = job.trials.filter(({ attempts }) =>
+    attempts.some(({ usage }) => costOf(usage) === null),
+  ).length;
+  const rest =
+    unpriced === 0 ? "" : ` (${unpriced} of ${job.trials.length} trials reported no cost)`;
+  return `${formatDollars(spend.costUsd)}, ${tokens}${rest}`;
+}

@@ -1,0 +1,31 @@
+import type { Gate } from "../../model/run-summary.ts";
+import { countTrials } from "../../results/count-trials.ts";
+import type { JobTrials } from "../../results/group-trials.ts";
+import { showSafely } from "./safe-text.ts";
+
+/** What a resume kept and ran, for stderr (spec 3.3). */
+export function renderResumed(jobDir: string, reused: number, ran: number): string {
+  const job = `Resumed job ${showSafely(jobDir)}:`;
+  if (ran === 0) {
+    return `${job} all ${reused} task(s) were already finished, so nothing ran and these are the earlier results`;
+  }
+  return (
+    `${job} ${reused} finished task(s) reused, ${ran} ran now. ` +
+    "Pass --fresh (or a new --job-name) for a new run."
+  );
+}
+
+/** The two lines after the last repeat (spec 4.3). It says trial job for a repeat, as the page does. */
+export function renderMatrixLines(jobs: readonly JobTrials[], summaryPath: string): string[] {
+  const { passed, total, errored, verifierErrored } = countTrials(jobs);
+  return [
+    `Matrix summary: ${showSafely(summaryPath)}`,
+    `Matrix: ${jobs.length} trial job(s), ${passed}/${total} trials passed, ` +
+      `errors=${errored} verifier-errors=${verifierErrored}`,
+  ];
+}
+
+/** One line for each failed check of the gate, for stderr. */
+export function renderGate(gate: Gate): string[] {
+  return gate.failed.map((check) => `Gate failed: ${check}`);
+}
