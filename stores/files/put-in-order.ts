@@ -1,0 +1,55 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readFileBytes } from "./read-file.ts";
+import { attemptNames, listEntries } from "./read-attempts.ts";
+import { isTemporaryName } from "./safe-path.ts";
+import { RESULT_FILE, SEAL_FILE, sealOf, sealText } from "./seal-folder.ts";
+import { storeError } from "./store-error.ts";
+import { writeAtomic } from "./write-atomic.ts";
+
+const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Tidies a job folder after a writer that was killed: its half-written files go, and an attempt whose
+ * result was written gets the seal that is missing, since everything else of it was written before.
+ * Only for the owner of the lease.
+ */
+export async function putInOrder(jobDir: string): Promise<void> {
+  await removeTemporaries(jobDir);
+  for (const name of await attemptNames(jobDir)) {
+    const attemptDir = join(jobDir, name);
+    const entries = await readdir(attemptDir);
+    if (!entries.includes(SEAL_FILE)) await finishAttempt(attemptDir, entries);
+  }
+}
+
+async function finishAttempt(attemptDir: string, entries: readonly string[]): Promise<void> {
+  await removeTemporaries(attemptDir, { below: true });
+  if (!entries.includes(RESULT_FILE) || !(await isJsonFile(join(attemptDir, RESULT_FILE)))) return;
+  const seal = await sealOf(attemptDir, { known: new Map(), recovered: true });
+  await writeAtomic(join(attemptDir, SEAL_FILE), sealText(seal), { syncFolder: true });
+}
+
+/** A result that cannot be read was not written by a kill: it is left as it is, for a person. */
+async function isJsonFile(path: string): Promise<boolean> {
+  const found = await readFileBytes(path, MAX_RESULT_BYTES);
+  if (found.kind !== "read") return false;
+  try {
+    JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(found.bytes));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function removeTemporaries(dir: string, { below = false } = {}): Promise<void> {
+  for (const entry of await listEntries(dir)) {
+    const path = join(dir, entry.name);
+    try {
+      if (isTemporaryName(entry.name)) await rm(path, { recursive: true, force: true });
+    } catch (error) {
+      throw storeError(error, "remove", path);
+    }
+    if (below && entry.isDirectory()) await removeTemporaries(path, { below });
+  }
+}

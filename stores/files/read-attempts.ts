@@ -1,0 +1,81 @@
+import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { taskNameOf } from "../../core/plan/rollout-name.ts";
+import { compareNames } from "../../core/plan/compare-names.ts";
+import type { StoredAttempt } from "../../core/ports/job-store.ts";
+import { readFileBytes } from "./read-file.ts";
+import { matchesSeal, readSeal, RESULT_FILE, SEAL_FILE } from "./seal-folder.ts";
+import { isMissing, storeError } from "./store-error.ts";
+
+const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+/** Attempts read at once: enough to hide the disk, few enough to hold in memory. */
+const READ_AHEAD = 16;
+
+/** Names of the attempts' folders in a job folder, in byte order. Links are none. */
+export async function attemptNames(jobDir: string): Promise<string[]> {
+  return (await listFolders(jobDir))
+    .filter((name) => taskNameOf(name) !== null)
+    .toSorted(compareNames);
+}
+
+/** Names of the real folders directly inside, in no order; none when there is no such folder. */
+export async function listFolders(dir: string): Promise<string[]> {
+  return (await listEntries(dir)).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+export async function listEntries(dir: string): Promise<Dirent[]> {
+  try {
+    return await readdir(dir, { withFileTypes: true });
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw storeError(error, "list", dir);
+  }
+}
+
+/** Every attempt of a job in order of its name, a few read ahead and none kept. */
+export async function* readAttempts(jobDir: string): AsyncGenerator<StoredAttempt> {
+  const names = await attemptNames(jobDir);
+  for (let at = 0; at < names.length; at += READ_AHEAD) {
+    const next = names.slice(at, at + READ_AHEAD);
+    yield* await Promise.all(next.map((name) => readAttempt(jobDir, name)));
+  }
+}
+
+async function readAttempt(jobDir: string, rolloutName: string): Promise<StoredAttempt> {
+  const path = join(jobDir, rolloutName);
+  const entries = await listEntries(path);
+  const has = (name: string): boolean => entries.some((entry) => entry.name === name);
+  const attempt = {
+    rolloutName,
+    path,
+    hasEvidence: entries.some((entry) => entry.name === "evidence" && entry.isDirectory()),
+  };
+  const found = await readFileBytes(join(path, RESULT_FILE), MAX_RESULT_BYTES);
+  if (found.kind === "refused") {
+    return { ...attempt, result: null, seal: "broken", problem: found.reason };
+  }
+  if (found.kind === "missing") {
+    return has(SEAL_FILE)
+      ? { ...attempt, result: null, seal: "broken", problem: "is gone, and seal.json lists it" }
+      : { ...attempt, result: null, seal: "absent", problem: null };
+  }
+  const seal = has(SEAL_FILE) ? await sealStateOf(path, found.bytes) : "absent";
+  const result = decodeUtf8(found.bytes);
+  return { ...attempt, result, seal, problem: result === null ? "is not UTF-8" : null };
+}
+
+async function sealStateOf(path: string, result: Uint8Array): Promise<StoredAttempt["seal"]> {
+  const found = await readSeal(path);
+  if (found.kind !== "sealed") return found.kind;
+  return matchesSeal(found.seal, RESULT_FILE, result) ? "intact" : "broken";
+}
+
+function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    // Reported as the attempt's problem.
+    return null;
+  }
+}
