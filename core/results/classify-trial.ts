@@ -45,6 +45,8 @@ export function controlOf(agent: string): "oracle" | "empty" | null {
   return agent === "nop" ? "empty" : null;
 }
 
+const VERIFIER_CATEGORIES: ReadonlySet<string> = new Set(VerifierErrorCategory.options);
+
 function isVerifierCategory(category: string): boolean {
-  return VerifierErrorCategory.safeParse(category).success;
+  return VERIFIER_CATEGORIES.has(category);
 }

@@ -1,5 +1,6 @@
 import type { TrialRecord } from "../model/record.ts";
 import { compareNames } from "../plan/compare-names.ts";
+import { groupBy } from "../plan/group-by.ts";
 import { compareAttempts, standingRecord } from "../plan/standing-record.ts";
 
 /** A trial of one job: the attempt whose outcome is the trial's, and all that were made. */
@@ -36,12 +37,7 @@ export function groupTrials(
   records: readonly TrialRecord[],
   planned: PlannedMeasurement | null,
 ): JobTrials {
-  const byTask = new Map<string, TrialRecord[]>();
-  for (const record of records) {
-    const others = byTask.get(record.taskName);
-    if (others === undefined) byTask.set(record.taskName, [record]);
-    else others.push(record);
-  }
+  const byTask = groupBy(records, (record) => record.taskName);
   const wanted = planned === null ? lastVersions(byTask) : plannedVersions(planned);
   const trials: Trial[] = [];
   const superseded: TrialRecord[] = [];

@@ -1,0 +1,71 @@
+import type { LoadedJob, LoadedJobs } from "../../results/loaded-job.ts";
+import { formatPercent, formatReward } from "../../results/format-share.ts";
+import { formatCount, formatDollars, formatDuration } from "./format-amounts.ts";
+import { showSafely, widthOf } from "./safe-text.ts";
+
+/** A table of texts: columns as wide as their widest cell, two spaces between, no trailing spaces. */
+export function renderTable(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    rows.reduce((most, row) => Math.max(most, widthOf(row[column] ?? "")), 0),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+const HEADER = [
+  "Job",
+  "Agent",
+  "Model",
+  "Control",
+  "Score",
+  "Mean reward",
+  "Unscored",
+  "Tokens",
+  "Cost",
+  "Time",
+];
+
+/**
+ * What `bench results` prints: a line a job, with the control that it is (`empty` is the nop agent).
+ * The score is passed of total; unscored counts every planned trial without a score.
+ */
+export function renderResultsTable(loaded: LoadedJobs): string[] {
+  const rows = loaded.jobs.map((job) => toRow(job, loaded.path));
+  return renderTable([HEADER, ...rows].map((row) => row.map(showSafely)));
+}
+
+function toRow(job: LoadedJob, root: string): string[] {
+  const { passed, failed, total, planned, meanReward } = job.counts;
+  const { totalTokens, costUsd, unpricedAttempts } = job.spend;
+  const atLeast = unpricedAttempts > 0 ? ">=" : "";
+  const noCost = costUsd === null || totalTokens === 0;
+  return [
+    job.path.startsWith(`${root}/`) ? job.path.slice(root.length + 1) : job.path,
+    job.agent,
+    job.model ?? "-",
+    job.control ?? "-",
+    `${passed}/${total} (${formatPercent(passed, total)})`,
+    meanReward === null ? "-" : formatReward(meanReward),
+    String(planned - passed - failed),
+    totalTokens === null ? "-" : formatCount(totalTokens),
+    noCost ? "-" : `${atLeast}${formatDollars(costUsd)}`,
+    formatDuration(job.elapsedSec),
+  ];
+}
+
+/** What a reader of the table must know besides, for stderr: attempts without a result, bad files. */
+export function renderResultsNotes(loaded: LoadedJobs): string[] {
+  return loaded.jobs.flatMap((job) => [
+    ...job.interrupted.map(
+      ({ rolloutName }) =>
+        `${showSafely(`${job.path}/${rolloutName}`)} has no result: it was interrupted, or still runs`,
+    ),
+    ...job.quarantined.map(
+      ({ path, reason }) => `${showSafely(path)} is set aside: ${showSafely(reason)}`,
+    ),
+  ]);
+}

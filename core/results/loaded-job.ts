@@ -1,0 +1,108 @@
+import type { Quarantined, TrialRecord } from "../model/record.ts";
+import { countTrials } from "./count-trials.ts";
+import type { TrialCounts } from "./count-trials.ts";
+import { controlOf } from "./classify-trial.ts";
+import { elapsedSecOf } from "./elapsed.ts";
+import { allAttempts, groupTrials } from "./group-trials.ts";
+import type { JobTrials, PlannedMeasurement } from "./group-trials.ts";
+import { sumSpend } from "./sum-spend.ts";
+import type { Spend } from "./sum-spend.ts";
+
+/** An attempt that was started and left no result: killed, or still running (spec 12.5). */
+export interface InterruptedAttempt {
+  /** Folder, relative to the job's. */
+  readonly rolloutName: string;
+  readonly taskName: string;
+  readonly agent: string | null;
+  readonly model: string | null;
+  readonly startedAt: string | null;
+  readonly sandboxId: string | null;
+}
+
+/** Files of an attempt that are there, as paths relative to its folder. */
+export interface AttemptFiles {
+  readonly ctrf: string | null;
+  readonly rewardDetails: string | null;
+  readonly rewardJson: string | null;
+  readonly rewardText: string | null;
+  readonly stdout: string | null;
+  readonly stderr: string | null;
+  readonly trajectory: string | null;
+}
+
+/** What was found in one job's folder, before anything is counted. */
+export interface FoundJob {
+  /** The folder, as a person can type it. */
+  readonly path: string;
+  readonly jobName: string;
+  /** From `<alias>/trial-NN/<job>`; null for a plain job. */
+  readonly alias: string | null;
+  readonly repeat: number | null;
+  readonly planned: PlannedMeasurement | null;
+  readonly records: readonly TrialRecord[];
+  readonly interrupted: readonly InterruptedAttempt[];
+  readonly quarantined: readonly Quarantined[];
+  /** Files of the attempts that count, by rollout name. */
+  readonly files: ReadonlyMap<string, AttemptFiles>;
+  /** summary.json as it stands there: for reading only, never counted. */
+  readonly summary: unknown;
+}
+
+/** One job, counted anew from its trials. */
+export interface LoadedJob extends FoundJob, JobTrials {
+  readonly agent: string;
+  readonly model: string | null;
+  /** `oracle` or `empty` (nop) for a control job, else null. */
+  readonly control: "oracle" | "empty" | null;
+  readonly counts: TrialCounts;
+  /** Over all attempts. */
+  readonly spend: Spend;
+  /** Seconds in which an attempt was running. */
+  readonly elapsedSec: number;
+}
+
+/** Groups and counts what was found; pure, and the same for any order of the records. */
+export function toLoadedJob(found: FoundJob): LoadedJob {
+  const trials = groupTrials(found.records, found.planned);
+  // A job that was killed early has no result yet, and its config.json files still name the agent.
+  const started = found.records.length > 0 ? found.records : found.interrupted;
+  const agents = new Set(started.map((attempt) => attempt.agent ?? ""));
+  const models = new Set(started.map((attempt) => attempt.model));
+  const [agent = ""] = agents;
+  const [model = null] = models;
+  return {
+    ...found,
+    ...trials,
+    agent: agents.size > 1 ? "(several)" : agent,
+    model: models.size > 1 ? "(several)" : model,
+    control: agents.size === 1 ? controlOf(agent) : null,
+    counts: countTrials([trials]),
+    spend: sumSpend(allAttempts(trials)),
+    elapsedSec: elapsedSecOf(found.records),
+  };
+}
+
+/** What `loadJob` gives: one job, or all jobs below a folder. */
+export interface LoadedJobs {
+  readonly path: string;
+  /** `evaluation`: the path is one job. `directory`: it holds jobs, repeats or other folders of jobs. */
+  readonly kind: "evaluation" | "directory";
+  /** In order of their paths. */
+  readonly jobs: readonly LoadedJob[];
+  /** Over all jobs, controls included. */
+  readonly counts: TrialCounts;
+  readonly passed: number;
+  readonly total: number;
+  /** passed / total (the contract's `score`); null when nothing counts. */
+  readonly score: number | null;
+}
+
+export function toLoadedJobs(
+  path: string,
+  kind: LoadedJobs["kind"],
+  jobs: readonly LoadedJob[],
+): LoadedJobs {
+  const counts = countTrials(jobs);
+  const { passed, total } = counts;
+  return { path, kind, jobs, counts, passed, total, score: total === 0 ? null : passed / total };
+}

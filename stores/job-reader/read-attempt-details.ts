@@ -1,0 +1,78 @@
+import { join } from "node:path";
+import * as z from "zod";
+import type { TrialRecord } from "../../core/model/record.ts";
+import type { AttemptFiles, InterruptedAttempt } from "../../core/results/loaded-job.ts";
+import { firstFailedTest } from "../../core/results/first-failed-test.ts";
+import { listEntries } from "../files/read-attempts.ts";
+import { readSmallFile, readSmallJson } from "./read-small-file.ts";
+
+const MAX_DETAIL_BYTES = 4 * 1024 * 1024;
+
+/** Which of the contract's files an attempt has. Folders that are links are not looked into. */
+export async function readAttemptFiles(attemptDir: string): Promise<AttemptFiles> {
+  const verifier = await fileNames(attemptDir, "verifier");
+  const trajectory = await fileNames(attemptDir, "trajectory");
+  const find = (name: string): string | null => (verifier.has(name) ? `verifier/${name}` : null);
+  const events = "acp_trajectory.jsonl";
+  return {
+    ctrf: find("ctrf.json"),
+    rewardDetails: find("reward-details.json"),
+    rewardJson: find("reward.json"),
+    rewardText: find("reward.txt"),
+    stdout: find("test-stdout.txt"),
+    stderr: find("test-stderr.txt"),
+    trajectory: trajectory.has(events) ? `trajectory/${events}` : null,
+  };
+}
+
+async function fileNames(attemptDir: string, folder: string): Promise<ReadonlySet<string>> {
+  const entries = await listEntries(attemptDir);
+  const isFolder = entries.some((entry) => entry.name === folder && entry.isDirectory());
+  if (!isFolder) return new Set();
+  const inside = await listEntries(join(attemptDir, folder));
+  return new Set(inside.filter((entry) => entry.isFile()).map((entry) => entry.name));
+}
+
+/**
+ * The record with the first failing test of the report beside it: BenchFlow's results do not carry
+ * it, ours do.
+ */
+export async function withFailedTest(
+  record: TrialRecord,
+  attemptDir: string,
+  files: AttemptFiles,
+): Promise<TrialRecord> {
+  const passed = record.outcome.kind === "scored" && record.outcome.passed;
+  if (passed || record.attempt !== null || files.ctrf === null) return record;
+  const found = await readSmallFile(join(attemptDir, files.ctrf), MAX_DETAIL_BYTES);
+  return found.kind === "text"
+    ? { ...record, firstFailedTest: firstFailedTest(found.text) }
+    : record;
+}
+
+const Started = z.object({
+  agent: z.string().nullish().catch(null),
+  model: z.string().nullish().catch(null),
+  started_at: z.string().nullish().catch(null),
+  started_at_utc: z.string().nullish().catch(null),
+});
+const SandboxFile = z.object({ sandbox_id: z.string().nullish().catch(null) });
+
+/** What an attempt without a result left about itself (spec 12.5). */
+export async function readInterrupted(
+  jobDir: string,
+  attempt: Pick<InterruptedAttempt, "rolloutName" | "taskName">,
+): Promise<InterruptedAttempt> {
+  const dir = join(jobDir, attempt.rolloutName);
+  const config = await readSmallJson(join(dir, "config.json"), MAX_DETAIL_BYTES);
+  const sandbox = await readSmallJson(join(dir, "sandbox.json"), MAX_DETAIL_BYTES);
+  const started = Started.safeParse(config).data;
+  return {
+    rolloutName: attempt.rolloutName,
+    taskName: attempt.taskName,
+    agent: started?.agent ?? null,
+    model: started?.model ?? null,
+    startedAt: started?.started_at_utc ?? started?.started_at ?? null,
+    sandboxId: SandboxFile.safeParse(sandbox).data?.sandbox_id ?? null,
+  };
+}
