@@ -16,7 +16,12 @@ export type RewardFile =
   | { readonly kind: "missing" }
   | {
       readonly kind: "unsafe";
-      readonly reason: "link" | "not a regular file" | "too large" | "listed twice";
+      readonly reason:
+        | "link"
+        | "not a regular file"
+        | "too large"
+        | "listed twice"
+        | "unreadable folder";
     };
 
 export interface RewardFiles {

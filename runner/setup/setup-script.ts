@@ -1,0 +1,98 @@
+/**
+ * The one shell program that makes a sandbox ready for an agent, run as root (spec 11.1 steps 7, 10
+ * and 12, 11.2; notes on hardening: sandboxes 6). POSIX sh with the tools that busybox and Debian
+ * share; no python, no useradd. It is data, not a template: every parameter comes in by environment
+ * (AGENT_NAME, AGENT_UID, WORKDIR), so nothing of a task's is ever read as shell.
+ *
+ * It prints records `kind value`, each ended by NUL, which no file name can hold; the last is
+ * `done`. Kept as text because the runner is bundled into one file.
+ */
+export const SETUP_SCRIPT = String.raw`
+set -u
+umask 022
+refuse() { printf 'refused %s\0' "$1"; exit 3; }
+
+# --- the agent's user: an image's own user of that name keeps its uid and its files
+uid= home= open=
+while IFS=: read -r name secret found group _ folder _; do
+  [ "$name" = "$AGENT_NAME" ] && uid=$found gid=$group home=$folder
+  [ "$secret" = x ] || open=passwd
+done </etc/passwd
+[ "$uid" = 0 ] && refuse "user $AGENT_NAME is root in this image"
+append() { [ -z "$(tail -c 1 "$1")" ] || echo >>"$1"; printf '%s\n' "$2" >>"$1"; }
+if [ -z "$uid" ]; then
+  uid=$AGENT_UID gid=$AGENT_UID home=/home/$AGENT_NAME shell=/bin/sh
+  [ -x /bin/bash ] && shell=/bin/bash
+  append /etc/passwd "$AGENT_NAME:x:$uid:$gid::$home:$shell"
+  [ -f /etc/group ] && append /etc/group "$AGENT_NAME:x:$gid:"
+  [ -f /etc/shadow ] && append /etc/shadow "$AGENT_NAME:!:19000:0:99999:7:::"
+fi
+case $home in /?*) ;; *) home=/home/$AGENT_NAME ;; esac
+
+# --- no way to another user: passwords locked, sudo rules that ask for none removed
+[ -n "$open" ] && sed -i 's/^\([^:]*\):[^:]*:/\1:x:/' /etc/passwd
+if [ -f /etc/shadow ]; then
+  open=
+  while IFS=: read -r _ secret _; do
+    case $secret in '!'* | '*'*) ;; *) open=shadow ;; esac
+  done </etc/shadow
+  [ -n "$open" ] && sed -i 's/^\([^:]*\):[^:]*:/\1:!:/' /etc/shadow
+fi
+for rules in /etc/sudoers /etc/sudoers.d/*; do
+  [ -f "$rules" ] && [ ! -L "$rules" ] && sed -i '/NOPASSWD/d' "$rules"
+done
+
+# --- set-id bits go everywhere, and nobody but root writes where programs are found
+find / -xdev ! -type l \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' -o -path '/sbin/*' \
+    -o -path '/lib*/*' \) -perm -0002 -exec chmod ug-s,o-w {} + \
+  -o -type f \( -perm -4000 -o -perm -2000 \) -exec chmod ug-s {} + 2>/dev/null
+set --
+for folder in /usr/local /usr/local/bin /usr/local/sbin; do
+  [ -d "$folder" ] && [ ! -L "$folder" ] && set -- "$@" "$folder"
+done
+[ $# = 0 ] || { chown 0:0 "$@" && chmod go-w "$@"; }
+
+# --- the workspace
+[ -d "$WORKDIR" ] || mkdir -p "$WORKDIR" || refuse "workdir $WORKDIR cannot be made"
+work=$(cd -P "$WORKDIR" && pwd -P) || refuse "workdir $WORKDIR cannot be entered"
+case $work in
+  / | /bin | /sbin | /lib | /lib64 | /usr | /usr/bin | /usr/sbin | /usr/lib | /usr/local | \
+  /usr/local/bin | /usr/local/sbin | /usr/local/lib | /etc | /etc/* | /boot | /boot/* | /dev | \
+  /dev/* | /proc | /proc/* | /sys | /sys/* | /run | /logs | /logs/* | /tests | /tests/* | \
+  /verifier | /verifier/* | /solution | /solution/* | /oracle | /oracle/*)
+    refuse "workdir $WORKDIR belongs to the system" ;;
+esac
+
+# --- its home: root's tools that live in dot folders are copied, its keys and caches are not
+[ -d "$home" ] || mkdir -p "$home"
+if [ "$home" != /root ] && [ "$work" != /root ]; then
+  for folder in /root/.[!.]*; do
+    [ -d "$folder" ] && [ ! -L "$folder" ] || continue
+    case $folder in */.ssh | */.gnupg | */.aws | */.cache | */.docker | */.kube) continue ;; esac
+    [ -e "$home/$(basename "$folder")" ] || cp -a "$folder" "$home/"
+  done
+  chmod 700 /root
+fi
+set -- "$home"
+case $work in /tmp | /var/tmp) ;; *) set -- "$@" "$work" ;; esac
+for folder in /output /outputs; do
+  [ -d "$folder" ] && [ ! -L "$folder" ] && set -- "$@" "$folder"
+done
+chown -R -h "$uid:$gid" "$@" || refuse "the workspace cannot be given to the agent"
+
+# --- logs: the agent owns two folders of it; the verifier's does not exist for the agent
+if [ -e /logs ] || [ -L /logs ]; then
+  if [ -L /logs ] || [ ! -d /logs ]; then rm -f /logs; mkdir /logs; fi
+  for folder in /logs/agent /logs/artifacts; do [ -L "$folder" ] && rm -f "$folder"; done
+  rm -rf /logs/verifier
+  mkdir -p /logs/agent /logs/artifacts
+  chown 0:0 /logs && chmod 755 /logs /logs/agent /logs/artifacts || refuse "/logs is not root's"
+else
+  mkdir /logs /logs/agent /logs/artifacts || refuse "/logs cannot be made"
+fi
+chown -h "$uid:$gid" /logs/agent /logs/artifacts || refuse "/logs/agent is not the agent's"
+for folder in /oracle /solution /verifier /tests; do
+  [ -d "$folder" ] && [ ! -L "$folder" ] && chown 0:0 "$folder" && chmod 700 "$folder"
+done
+printf 'uid %s\0home %s\0workdir %s\0' "$uid" "$home" "$work"
+`;

@@ -1,0 +1,58 @@
+import type { ByteStream, Sandbox } from "../../core/ports/sandbox.ts";
+import { BASELINE_SCRIPT } from "./baseline-script.ts";
+import { recordsOf, type ScriptRecord, scriptCommand, valuesOf } from "./script-records.ts";
+
+/**
+ * What a sandbox looked like the moment before its agent started, held outside of it. Names are
+ * strings of bytes (latin1).
+ */
+export interface Baseline {
+  /** `__pycache__` folders of the workspace. */
+  readonly bytecodeFolders: readonly string[];
+  /** Symlinks of the workspace as `path -> target`. */
+  readonly links: readonly string[];
+  /** sha256 of each file that configures builds (spec 11.1 step 9), by name. */
+  readonly buildFiles: Readonly<Record<string, string>>;
+  /** The sandbox's own clock, seconds since the epoch with whatever fraction it tells. */
+  readonly takenAt: string;
+}
+
+/** The shell program that prints a baseline; it may follow another one in the same exec. */
+export function baselineScript(): string {
+  return BASELINE_SCRIPT;
+}
+
+/** Reads what `baselineScript` printed; records of other scripts before it are ignored. */
+export function parseBaseline(records: readonly ScriptRecord[]): Baseline {
+  const buildFiles = valuesOf(records, "config").map((value): [string, string] => {
+    const [name = "", hash = ""] = value.split(" ");
+    return [name, hash];
+  });
+  return {
+    bytecodeFolders: valuesOf(records, "pycache"),
+    links: valuesOf(records, "link"),
+    buildFiles: Object.fromEntries(buildFiles),
+    takenAt: valuesOf(records, "time")[0] ?? "",
+  };
+}
+
+/** Takes a baseline with an exec of its own, for sandboxes that were changed after their set-up. */
+export async function takeBaseline(
+  sandbox: Sandbox,
+  { workdir, signal }: { workdir: string; signal: AbortSignal },
+): Promise<Baseline> {
+  const completed = await sandbox.exec(
+    scriptCommand(BASELINE_SCRIPT, { WORKDIR: workdir }, signal),
+  );
+  return parseBaseline(recordsOf(completed, "baseline"));
+}
+
+/** The baseline as the hardening script reads it from stdin. */
+export async function* baselineLines(baseline: Baseline | null): ByteStream {
+  if (baseline === null) return;
+  const lines = [
+    ...baseline.bytecodeFolders.map((folder) => `pycache ${folder}\n`),
+    ...baseline.links.map((link) => `link ${link}\n`),
+  ];
+  if (lines.length > 0) yield Buffer.from(lines.join(""), "latin1");
+}

@@ -1,0 +1,126 @@
+import type { Sandbox } from "../../core/ports/sandbox.ts";
+import { type Baseline, baselineLines } from "./baseline.ts";
+import { HARDEN_SCRIPT } from "./harden-script.ts";
+import { recordsOf, scriptCommand, type ScriptRecord, valuesOf } from "./script-records.ts";
+import { escapeBytes } from "./stored-name.ts";
+
+export interface HardenRequest {
+  readonly workdir: string;
+  readonly agentUid: number;
+  readonly agentHome: string;
+  /** True for the oracle: as root it may change all, so nothing it changed is suspect. */
+  readonly agentWasRoot: boolean;
+  /** A name or uid of the task's; null for root. */
+  readonly verifierUser: string | null;
+  readonly testsDir: "/tests" | "/verifier";
+  readonly imagePath: string;
+  readonly pythonPath: string;
+  readonly cleanupConftests: boolean;
+  /** Null only where the agent never ran. */
+  readonly baseline: Baseline | null;
+  readonly signal: AbortSignal;
+}
+
+/** What hardening found; file names with bytes that are no UTF-8 escaped. Written as it is. */
+export interface HardeningEvidence {
+  /** `suspect`: something that only root can write changed while an agent ran that is not root. */
+  readonly integrity: "clean" | "suspect" | "not watched";
+  readonly changed_system_files: readonly string[];
+  /** Planted code that was removed: conftest.py, sitecustomize.py, .pth and the like. */
+  readonly removed_code: readonly string[];
+  readonly removed_bytecode: readonly string[];
+  /** Links of the workspace that left it. */
+  readonly removed_links: readonly string[];
+  readonly removed_jobs: readonly string[];
+  /** Folders on PATH or PYTHONPATH that an agent could write, left out. */
+  readonly distrusted_folders: readonly string[];
+  readonly notes: readonly string[];
+}
+
+export interface HardenedSandbox {
+  readonly uid: number;
+  readonly home: string;
+  readonly path: readonly string[];
+  readonly pythonPath: readonly string[];
+  readonly imagePlugins: readonly string[];
+  readonly isFedora: boolean;
+  readonly evidence: HardeningEvidence;
+}
+
+const NOTES: Readonly<Record<string, string>> = {
+  freed: "the disk was full: files that the agent parked outside of its workspace were removed",
+  full: "the disk is full",
+  workspace: "the workspace had been replaced by something that is no folder",
+};
+
+/**
+ * Takes a sandbox from its agent and makes it the verifier's, in one exec (spec 11.4). The agent's
+ * processes must be proven gone. Throws `SandboxError` when a step failed: nothing is verified then.
+ */
+export async function hardenSandbox(
+  sandbox: Sandbox,
+  request: HardenRequest,
+): Promise<HardenedSandbox> {
+  const watched = request.agentWasRoot ? "" : (request.baseline?.takenAt ?? "");
+  const parameters = {
+    WORKDIR: request.workdir,
+    AGENT_UID: String(request.agentUid),
+    AGENT_HOME: request.agentHome,
+    VERIFIER_USER: request.verifierUser ?? "",
+    TESTS: request.testsDir,
+    IMAGE_PATH: request.imagePath,
+    PYTHON_PATH: request.pythonPath,
+    KEEP_CONFTESTS: request.cleanupConftests ? "0" : "1",
+    SINCE: watched,
+  };
+  const completed = await sandbox.exec({
+    ...scriptCommand(HARDEN_SCRIPT, parameters, request.signal),
+    stdin: baselineLines(request.baseline),
+  });
+  const records = recordsOf(completed, "hardening");
+  const trusted = beforeAgentNames(records);
+  return {
+    uid: Number(valuesOf(trusted, "uid")[0] ?? Number.NaN),
+    home: valuesOf(trusted, "home")[0] ?? "/root",
+    path: valuesOf(trusted, "path"),
+    pythonPath: valuesOf(trusted, "pythonpath"),
+    imagePlugins: valuesOf(trusted, "plugin").map((name) => name.trim()),
+    isFedora: valuesOf(trusted, "fedora").length > 0,
+    evidence: evidenceOf(records, watched !== ""),
+  };
+}
+
+/** The records that the script prints before the first name that an agent chose. */
+function beforeAgentNames(records: readonly ScriptRecord[]): readonly ScriptRecord[] {
+  const end = records.findIndex(({ kind }) => kind === "report");
+  return end === -1 ? [] : records.slice(0, end);
+}
+
+function evidenceOf(records: readonly ScriptRecord[], isWatched: boolean): HardeningEvidence {
+  const named = (kind: string): readonly string[] => valuesOf(records, kind).map(shownName);
+  const changed = named("changed");
+  const unwatched = !isWatched || named("unwatched").length > 0;
+  const seen = changed.length > 0 ? "suspect" : "clean";
+  return {
+    integrity: unwatched ? "not watched" : seen,
+    changed_system_files: changed,
+    removed_code: named("planted"),
+    removed_bytecode: named("pycache"),
+    removed_links: named("link"),
+    removed_jobs: named("job"),
+    distrusted_folders: named("distrusted"),
+    notes: Object.entries(NOTES)
+      .filter(([kind]) => named(kind).length > 0)
+      .map(([, note]) => note),
+  };
+}
+
+function shownName(bytes: string): string {
+  return escapeBytes(Buffer.from(bytes, "latin1"));
+}
+
+/** Whether there is anything in the evidence that a reader should see. */
+export function isRemarkable(evidence: HardeningEvidence): boolean {
+  const { integrity, ...lists } = evidence;
+  return integrity === "suspect" || Object.values(lists).some((list) => list.length > 0);
+}

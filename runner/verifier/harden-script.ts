@@ -1,0 +1,210 @@
+/**
+ * The one shell program that runs between the agent's end and the verifier's start, as root (spec
+ * 11.4 steps 2, 5 to 7; sandboxes 6). POSIX sh with the tools that busybox and Debian share, no
+ * python. It is data, not a template: parameters come in by environment, and the baseline on stdin
+ * as lines `pycache {path}` and `link {path} -> {target}`.
+ *
+ *   WORKDIR        the workspace as resolved before the agent started
+ *   AGENT_UID      whose files are distrusted
+ *   AGENT_HOME     the agent's home
+ *   VERIFIER_USER  a name or uid; empty for root
+ *   TESTS          /tests or /verifier
+ *   IMAGE_PATH     the image's PATH, PYTHON_PATH its and the task's PYTHONPATH
+ *   KEEP_CONFTESTS 1 leaves conftest.py files of the workspace
+ *   SINCE          the baseline's time; empty when the agent was root, who may change all
+ *
+ * It prints records `kind value`, each ended by NUL, which no file name can hold. What the agent
+ * named comes last, from a file and cut at 1 MB, so that it can never push out what comes first.
+ */
+export const HARDEN_SCRIPT = String.raw`
+set -u
+umask 022
+fail() { printf 'failed %s\0' "$1"; exit 3; }
+
+# --- who verifies
+uid=0 gid=0 home=/root
+if [ -n "$VERIFIER_USER" ]; then
+  uid=
+  while IFS=: read -r name _ found group _ folder _; do
+    case $VERIFIER_USER in
+      "$name" | "$found") [ -z "$uid" ] && uid=$found gid=$group home=$folder ;;
+    esac
+  done </etc/passwd
+  [ -n "$uid" ] || case $VERIFIER_USER in
+    *[!0-9]*) fail "the verifier's user $VERIFIER_USER is not in this image" ;;
+    *) uid=$VERIFIER_USER gid=$VERIFIER_USER home=/ ;;
+  esac
+fi
+# A workspace at /root makes root's home the agent's: the verifier gets an empty one.
+case /root in
+  "$WORKDIR" | "$WORKDIR"/*)
+    if [ "$uid" = 0 ]; then
+      home=/run/verifier-home
+      rm -rf "$home" && mkdir -p /run && mkdir -m 700 "$home" || fail "no home for the verifier"
+    fi ;;
+esac
+printf 'uid %s\0home %s\0' "$uid" "$home"
+
+# --- an empty folder for the verdict, which never existed for the agent
+if [ -L /logs ] || [ ! -d /logs ]; then rm -rf /logs; mkdir /logs || fail "no /logs"; fi
+chown 0:0 /logs && chmod 755 /logs
+if [ -e /logs/verifier ] || [ -L /logs/verifier ]; then rm -rf /logs/verifier; fi
+mkdir -m 700 /logs/verifier || fail "/logs/verifier cannot be made new"
+[ "$uid" = 0 ] || chown "$uid:$gid" /logs/verifier || fail "/logs/verifier is not the verifier's"
+[ -d /app ] || [ -e /app ] || mkdir /app
+
+# --- room to write a verdict: an agent that filled the disk loses what it parked beside its work
+room() { printf '%1000000s' '' 2>/dev/null >/logs/verifier/room; }
+if ! room; then
+  for folder in "$AGENT_HOME" /tmp /var/tmp /dev/shm; do
+    case $WORKDIR in "$folder" | "$folder"/*) continue ;; esac
+    find "$folder" -xdev -type f -user "$AGENT_UID" -size +2048 -exec rm -f {} + 2>/dev/null
+  done
+  room && printf 'freed \0' || printf 'full \0'
+fi
+
+# --- where programs and modules may come from: real folders that only root can write, up to /
+[ "$WORKDIR" = / ] && fail "the workspace is /"
+line_feed='
+'
+resolve() { # a colon list of folders into kind and what each really is, line by line
+  IFS=:
+  for each in $2; do
+    case $each in
+      *"$line_feed"*) ;;
+      /*) real=$(cd -P "$each" 2>/dev/null && pwd -P) && printf '%s %s\n' "$1" "$real" ;;
+    esac
+  done
+}
+set -f
+candidates=$(
+  resolve path "$IMAGE_PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+  resolve pythonpath "$PYTHON_PATH"
+)
+ancestors=$(
+  printf '%s\n' "$candidates" | while read -r _ folder; do
+    IFS=/ above=
+    for part in $folder; do
+      [ -n "$part" ] && above=$above/$part && printf '%s\n' "$above"
+    done
+    unset IFS
+  done
+)
+IFS=$line_feed
+bad=$(find / $ancestors -prune \( ! -user 0 -o -perm -0020 ! -group 0 -o -perm -0002 \) 2>/dev/null)
+trusted() {
+  case $2/ in
+    "$WORKDIR"/*) [ "$1" = pythonpath ]; return ;;
+    /tmp/* | /var/tmp/* | /dev/* | /proc/* | /sys/* | /logs/* | /testbed/* | "$AGENT_HOME"/*)
+      return 1 ;;
+  esac
+  for above in $bad; do
+    case $2/ in "$above"/*) return 1 ;; esac
+    [ "$above" = / ] && return 1
+  done
+  return 0
+}
+seen=$line_feed
+while IFS=" " read -r kind real; do
+  case $seen in *"$line_feed$kind $real$line_feed"*) continue ;; esac
+  seen=$seen$kind\ $real$line_feed
+  if trusted "$kind" "$real"; then printf '%s %s\0' "$kind" "$real"
+  else printf 'distrusted %s\0' "$real"; fi
+done <<END
+$candidates
+END
+unset IFS
+set +f
+if [ -f /etc/os-release ]; then
+  while read -r line; do
+    case $line in ID=*fedora* | ID_LIKE=*fedora* | ID=*rhel* | ID_LIKE=*rhel*) printf 'fedora \0' ;; esac
+  done </etc/os-release
+fi
+
+# --- the folder of the tests
+for folder in /tests /verifier; do [ -L "$folder" ] && rm -f "$folder"; done
+[ "$TESTS" = /verifier ] && [ ! -e /tests ] && ln -s /verifier /tests
+
+# --- walks
+scratch=/run/verifier-walk
+[ -d /run ] || mkdir /run
+if [ -e "$scratch" ] || [ -L "$scratch" ]; then rm -rf "$scratch"; fi
+mkdir -m 700 "$scratch" || fail "no folder for the walk"
+cat >"$scratch/baseline"
+export scratch WORKDIR
+# Jobs that would run as somebody else, or later.
+for folder in /var/spool/cron /var/spool/cron/crontabs /var/spool/at /var/spool/cron/atjobs; do
+  [ -d "$folder" ] && find "$folder" -type f -user "$AGENT_UID" -exec sh -c '
+    for job; do rm -f "$job" && printf "job %s\0" "$job"; done' sh {} +
+done >"$scratch/report" 2>/dev/null
+if [ -L "$WORKDIR" ] || [ ! -d "$WORKDIR" ]; then
+  printf 'workspace %s\0' "$WORKDIR" >>"$scratch/report"
+  rm -f "$WORKDIR"; mkdir -p "$WORKDIR" || fail "the workspace is gone"
+fi
+drop='for planted; do rm -rf "$planted" && printf "planted %s\0" "$planted"; done'
+conftest=conftest.py
+[ "$KEEP_CONFTESTS" = 1 ] && conftest=sitecustomize.py
+find "$WORKDIR" -type d -name __pycache__ -prune -exec sh -c '
+    kept=$(cat "$scratch/baseline")
+    for folder; do
+      case "
+$kept
+" in *"
+pycache $folder
+"*) ;; *) rm -rf "$folder" && printf "pycache %s\0" "$folder" ;; esac
+    done' sh {} + \
+  -o \( -name "$conftest" -o -name sitecustomize.py -o -name usercustomize.py \) -prune \
+    -exec sh -c "$drop" sh {} + \
+  -o -type l -exec sh -c '
+    kept=$(cat "$scratch/baseline")
+    for link; do
+      target=$(readlink -f "$link")
+      case $target/ in
+        "$WORKDIR"/*) continue ;;
+        /usr/* | /bin/* | /sbin/* | /lib/* | /lib64/* | /opt/*) [ -e "$link" ] && continue ;;
+      esac
+      case "
+$kept
+" in *"
+link $link -> $(readlink "$link")
+"*) ;; *) rm -f "$link" && printf "link %s\0" "$link" ;; esac
+    done' sh {} + >>"$scratch/report" 2>"$scratch/errors"
+find /tmp /var/tmp -path "$WORKDIR" -prune -o \( -name '*.py' -o -name '*.pth' \) ! -type d \
+  -exec sh -c "$drop" sh {} + >>"$scratch/report" 2>>"$scratch/errors"
+# A name that matches nothing stands where the change time cannot be asked for.
+newer='-name .'
+if [ -n "$SINCE" ] && find / -prune -newerct "@$SINCE" >/dev/null 2>&1; then
+  newer="-newerct @$SINCE"
+elif [ -n "$SINCE" ]; then
+  printf 'unwatched \0' >>"$scratch/report"
+fi
+# An -exec + is always true, so the impossible name after it lets the other tests have their turn.
+find / -xdev \( -path "$WORKDIR" -o -path /tmp -o -path /var/tmp -o -path /proc -o -path /sys \
+    -o -path /dev -o -path /tests -o -path /verifier -o -path /run \) -prune \
+  -o $newer \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' -o -path '/sbin/*' \
+    -o -path '/lib*' -o -path '/root/*' \) ! -path /etc/hosts ! -path /etc/hostname \
+    ! -path /etc/resolv.conf ! -path /etc/mtab -exec sh -c '
+      for changed; do printf "changed %s\0" "$changed"; done' sh {} + -name . \
+  -o \( -name conftest.py -o -name sitecustomize.py -o -name usercustomize.py -o -name '*.pth' \) \
+    \( -user "$AGENT_UID" -o ! -type l -perm -0002 \) -exec sh -c "$drop" sh {} + \
+  -o -name entry_points.txt -path '*-packages/*-info/*' -type f -user 0 ! -perm -0002 \
+    -exec sh -c '
+      for file; do
+        section=
+        while IFS= read -r line || [ -n "$line" ]; do
+          case $line in
+            "[pytest11]"*) section=1 ;;
+            "["*) section= ;;
+            *=*) [ -n "$section" ] && printf "%s\n" "$line" | sed "s/[[:space:]]*=.*//" ;;
+          esac
+        done <"$file"
+      done >>"$scratch/plugins"' sh {} + >>"$scratch/report" 2>>"$scratch/errors"
+if [ -f "$scratch/plugins" ]; then
+  while IFS= read -r plugin; do printf 'plugin %s\0' "$plugin"; done <"$scratch/plugins"
+fi
+chown -R -h "$uid:$gid" "$WORKDIR" || fail "the workspace cannot be made the verifier's"
+printf 'report \0'
+head -c 1000000 "$scratch/report"
+printf '\0done \0'
+rm -rf "$scratch" /logs/verifier/room
+`;
