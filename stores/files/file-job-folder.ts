@@ -1,15 +1,16 @@
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { BenchError } from "../../core/errors.ts";
 import type { AttemptFolder } from "../../core/ports/attempt-folder.ts";
 import type { JobFolder, JobRef, StoredAttempt } from "../../core/ports/job-store.ts";
 import { FileAttemptFolder } from "./file-attempt-folder.ts";
 import type { Lease } from "./lease.ts";
-import { EVALUATION_FILE } from "./list-jobs.ts";
+import { isJobFile } from "./list-jobs.ts";
 import { removeUnused } from "./make-folders.ts";
-import { attemptNames, readAttempts } from "./read-attempts.ts";
+import { listEntries, readAttempts } from "./read-attempts.ts";
 import { readFileBytes } from "./read-file.ts";
 import { checkName } from "./safe-path.ts";
+import { temporaryName } from "./temporary-name.ts";
 import { writeAtomic } from "./write-atomic.ts";
 
 const MAX_JOB_FILE_BYTES = 1024 * 1024 * 1024;
@@ -69,9 +70,22 @@ export class FileJobFolder implements JobFolder {
   }
 
   async close(): Promise<void> {
-    const isUnused = this.#made.length > 0 && (await attemptNames(this.dir)).length === 0;
-    if (isUnused && !this.lost.aborted) await rm(join(this.dir, EVALUATION_FILE), { force: true });
+    const isUnused = this.#made.length > 0 && !this.lost.aborted && (await holdsNoWork(this.dir));
+    if (!isUnused) {
+      await this.#lease.release();
+      return;
+    }
+    // Out of sight in one step: a kill from here on leaves nothing that looks like a job.
+    const temporary = join(dirname(this.dir), temporaryName());
+    this.#lease.renameJob(temporary);
     await this.#lease.release();
-    if (isUnused) await removeUnused(this.#made);
+    await rm(temporary, { recursive: true, force: true });
+    await removeUnused(this.#made.slice(0, -1));
   }
+}
+
+/** True while there is nothing but a job's own files: no attempt and nothing of anyone else. */
+async function holdsNoWork(dir: string): Promise<boolean> {
+  const entries = await listEntries(dir);
+  return entries.length > 0 && entries.every(({ name }) => isJobFile(name));
 }

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, mkdir, stat } from "node:fs/promises";
+import { access, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { BenchError } from "../../core/errors.ts";
 import type { SealCheck } from "../../core/model/seal.ts";
@@ -18,13 +18,14 @@ import { Lease } from "./lease.ts";
 import type { LeaseOptions } from "./lease.ts";
 import { EVALUATION_FILE, findJobs, isForeign } from "./list-jobs.ts";
 import { checkFolder, makeFolder, makePath, removeUnused } from "./make-folders.ts";
-import { putInOrder } from "./put-in-order.ts";
+import { putInOrder, removeLeftBehind } from "./put-in-order.ts";
 import { listEntries, listFolders, readAttempts } from "./read-attempts.ts";
 import { readFileBytes } from "./read-file.ts";
 import { checkName } from "./safe-path.ts";
 import { checkSealOf } from "./seal-folder.ts";
 import { codeOf, isMissing, reasonOf, storeError } from "./store-error.ts";
-import { writeAtomic } from "./write-atomic.ts";
+import { temporaryName } from "./temporary-name.ts";
+import { syncFolder, writeAtomic } from "./write-atomic.ts";
 
 const MAX_EVALUATION_BYTES = 64 * 1024 * 1024;
 const MAX_NAME_TRIES = 1000;
@@ -67,7 +68,8 @@ export class FileJobStore implements JobStore {
   }
 
   async jobNames(jobsDir: string): Promise<readonly string[]> {
-    return (await listFolders(this.#inRoot(jobsDir))).toSorted(compareNames);
+    const names = await listFolders(this.#inRoot(jobsDir));
+    return names.filter((name) => !name.startsWith(".")).toSorted(compareNames);
   }
 
   async readJob({ jobsDir, jobName }: JobRef): Promise<StoredJob> {
@@ -86,23 +88,9 @@ export class FileJobStore implements JobStore {
   }
 
   async openJob(request: OpenJobRequest): Promise<JobFolder> {
-    const made = request.mode === "resume" ? [] : await this.#makeJobFolder(request);
-    const dir = made.at(-1) ?? this.#jobDir(request);
-    await checkFolder(dir);
-    const lease = await Lease.take(dir, this.#lease).catch(async (error: unknown) => {
-      await removeUnused(made);
-      throw error;
-    });
-    const ref = { jobsDir: request.jobsDir, jobName: basename(dir), dir };
-    const job = new FileJobFolder(ref, lease, made);
-    try {
-      if (request.mode === "resume") await putInOrder(dir);
-      await writeEvaluation(job, request.evaluation);
-    } catch (error) {
-      await job.close();
-      throw storeError(error, "open", dir);
-    }
-    return job;
+    await removeLeftBehind(this.#root);
+    await removeLeftBehind(this.#inRoot(request.jobsDir));
+    return request.mode === "resume" ? await this.#resume(request) : await this.#make(request);
   }
 
   async *listJobs(root: string): AsyncIterable<JobRef> {
@@ -144,20 +132,42 @@ export class FileJobStore implements JobStore {
     });
   }
 
-  /** Every folder that had to be made, the outermost first, the job's own last. */
-  async #makeJobFolder(request: OpenJobRequest): Promise<readonly string[]> {
-    const { jobsDir, mode } = request;
-    let { jobName } = request;
-    const made = await this.#makeJobsDir(jobsDir);
-    for (let tries = 0; tries < MAX_NAME_TRIES; tries += 1) {
-      const dir = this.#jobDir({ jobsDir, jobName });
-      if (await isMadeNow(dir)) return [...made, dir];
-      if (mode === "new") break;
-      jobName = nextAutomaticJobName(jobName);
+  async #resume(request: OpenJobRequest): Promise<JobFolder> {
+    const dir = this.#jobDir(request);
+    await checkFolder(dir);
+    const lease = await Lease.take(dir, this.#lease);
+    const job = new FileJobFolder({ ...request, dir }, lease, []);
+    try {
+      await putInOrder(dir);
+      await writeEvaluation(job, request.evaluation);
+      return job;
+    } catch (error) {
+      await job.close();
+      throw storeError(error, "open", dir);
     }
-    throw new BenchError("usage", `job ${join(jobsDir, jobName)} exists already`, {
-      next: "choose another `--job-name`, or leave it out",
-    });
+  }
+
+  /** A job appears under its name complete, with its evaluation and lease, or not at all. */
+  async #make(request: OpenJobRequest): Promise<JobFolder> {
+    const { jobsDir, evaluation } = request;
+    checkName(request.jobName);
+    const made = await this.#makeJobsDir(jobsDir);
+    const temporary = join(jobsDir, temporaryName());
+    let lease: Lease | null = null;
+    try {
+      await makeFolder(temporary);
+      lease = await Lease.take(temporary, this.#lease);
+      await writeAtomic(join(temporary, EVALUATION_FILE), evaluation, { syncFolder: true });
+      const jobName = giveName(lease, request);
+      await syncFolder(jobsDir);
+      const dir = join(jobsDir, jobName);
+      return new FileJobFolder({ jobsDir, jobName, dir }, lease, [...made, dir]);
+    } catch (error) {
+      await lease?.release();
+      await rm(temporary, { recursive: true, force: true });
+      await removeUnused(made);
+      throw unmadeError(jobsDir, error);
+    }
   }
 
   async #makeJobsDir(jobsDir: string): Promise<string[]> {
@@ -173,19 +183,27 @@ export class FileJobStore implements JobStore {
       return made;
     } catch (error) {
       await removeUnused(made);
-      throw isDiskFailure(error) ? storeError(error, "make", jobsDir) : notWritable(jobsDir, error);
+      throw unmadeError(jobsDir, error);
     }
   }
 }
 
-async function isMadeNow(dir: string): Promise<boolean> {
-  try {
-    await mkdir(dir);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
-    throw isDiskFailure(error) ? storeError(error, "make", dir) : notWritable(dirname(dir), error);
+/** Gives the job the wanted name, or the next free second. The kernel lets one process have each. */
+function giveName(lease: Lease, { jobsDir, jobName: wanted, mode }: OpenJobRequest): string {
+  let jobName = wanted;
+  for (let tries = 0; tries < MAX_NAME_TRIES; tries += 1) {
+    try {
+      lease.renameJob(join(jobsDir, jobName));
+      return jobName;
+    } catch (error) {
+      if (!["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(codeOf(error) ?? "")) throw error;
+    }
+    if (mode === "new") break;
+    jobName = nextAutomaticJobName(jobName);
   }
+  throw new BenchError("usage", `job ${join(jobsDir, jobName)} exists already`, {
+    next: "choose another `--job-name`, or leave it out",
+  });
 }
 
 async function checkUsable(path: string): Promise<void> {
@@ -194,16 +212,18 @@ async function checkUsable(path: string): Promise<void> {
 }
 
 /** A folder that cannot be made is a wrong flag; a disk that fails is not. */
+function unmadeError(jobsDir: string, error: unknown): BenchError {
+  if (error instanceof BenchError && error.kind !== "unavailable") return error;
+  const code = codeOf(error instanceof BenchError ? error.cause : error) ?? "";
+  const isDiskFailure = ["ENOSPC", "EDQUOT", "EIO", "EMFILE"].includes(code);
+  return isDiskFailure ? storeError(error, "make a job in", jobsDir) : notWritable(jobsDir, error);
+}
+
 function notWritable(jobsDir: string, error: unknown): BenchError {
   return new BenchError("usage", `no jobs can be written to ${jobsDir}: ${reasonOf(error)}`, {
     next: "choose a folder that you can write with `--jobs-dir DIR`",
     cause: error,
   });
-}
-
-function isDiskFailure(error: unknown): boolean {
-  const code = codeOf(error instanceof BenchError ? error.cause : error) ?? "";
-  return ["ENOSPC", "EDQUOT", "EIO", "EMFILE"].includes(code);
 }
 
 /** Written when it says something new, so that an empty resume changes no byte and no time. */

@@ -8,7 +8,7 @@ import { LeaseEntry, readForeignLock } from "./lease-entry.ts";
 import type { LeaseHolder } from "./lease-entry.ts";
 import { readFileBytes } from "./read-file.ts";
 import { codeOf, isMissing, storeError } from "./store-error.ts";
-import { temporaryName } from "./write-atomic.ts";
+import { temporaryName } from "./temporary-name.ts";
 
 export const LEASE_FOLDER = ".evaluation.lease";
 export const LOCK_FILE = ".evaluation.lock";
@@ -34,12 +34,14 @@ export interface LeaseOptions {
  */
 export class Lease {
   readonly token: string;
-  readonly #jobDir: string;
+  #jobDir: string;
   readonly #options: LeaseOptions;
   readonly #startedAt = new Date().toISOString();
   readonly #lost = new AbortController();
   #entry: LeaseEntry;
   #timer: NodeJS.Timeout | null = null;
+  /** The lock file is ours: until then it may be BenchFlow's, which stays. */
+  #isShown = false;
 
   private constructor(jobDir: string, entry: LeaseEntry, options: LeaseOptions) {
     this.token = entry.token;
@@ -73,12 +75,22 @@ export class Lease {
     this.#lost.signal.throwIfAborted();
   }
 
+  /**
+   * Renames the job folder, which keeps the lease. Throws the operating system's error; `ENOTEMPTY`,
+   * `EEXIST` and `ENOTDIR` say that something is there already.
+   */
+  renameJob(jobDir: string): void {
+    // Synchronous, so that no renewal looks for the lease where it is not.
+    renameSync(this.#jobDir, jobDir);
+    this.#jobDir = jobDir;
+  }
+
   /** Idempotent; leaves what a new owner has put there. */
   async release(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     if (!this.#isHeld()) return;
-    await rm(join(this.#jobDir, LOCK_FILE), { force: true });
+    if (this.#isShown) await rm(join(this.#jobDir, LOCK_FILE), { force: true });
     await unlink(this.#entryPath()).catch(ignoreMissing);
     await rmdir(join(this.#jobDir, LEASE_FOLDER)).catch(ignoreTaken);
   }
@@ -175,6 +187,7 @@ export class Lease {
     try {
       writeFileSync(temporary, this.#text(), { flag: "wx" });
       renameSync(temporary, join(this.#jobDir, LOCK_FILE));
+      this.#isShown = true;
     } catch (error) {
       rmSync(temporary, { force: true });
       throw error;

@@ -6,6 +6,7 @@ import { taskNameOf } from "../../core/plan/rollout-name.ts";
 import type { JobRef } from "../../core/ports/job-store.ts";
 import { LEASE_FOLDER, LOCK_FILE } from "./lease.ts";
 import { listEntries } from "./read-attempts.ts";
+import { isTemporaryName } from "./temporary-name.ts";
 
 export const EVALUATION_FILE = "evaluation.json";
 
@@ -64,5 +65,9 @@ const JOB_FILES = new Set([
 /** Whether the folder holds other things and no job of anyone. */
 export function isForeign(name: string, entries: readonly Dirent[]): boolean {
   if (isJob(name, entries)) return false;
-  return entries.some((entry) => !JOB_FILES.has(entry.name) && !entry.name.startsWith(".tmp-"));
+  return entries.some((entry) => !isJobFile(entry.name));
+}
+
+export function isJobFile(name: string): boolean {
+  return JOB_FILES.has(name) || isTemporaryName(name);
 }

@@ -2,9 +2,9 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readFileBytes } from "./read-file.ts";
 import { attemptNames, listEntries } from "./read-attempts.ts";
-import { isTemporaryName } from "./safe-path.ts";
 import { RESULT_FILE, SEAL_FILE, sealOf, sealText } from "./seal-folder.ts";
 import { storeError } from "./store-error.ts";
+import { isLeftBehind, isTemporaryName } from "./temporary-name.ts";
 import { writeAtomic } from "./write-atomic.ts";
 
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
@@ -42,14 +42,25 @@ async function isJsonFile(path: string): Promise<boolean> {
   }
 }
 
+/** Removes what dead writers left in a folder that several processes may write. */
+export async function removeLeftBehind(dir: string): Promise<void> {
+  for (const entry of await listEntries(dir)) {
+    if (isLeftBehind(entry.name)) await removeAll(join(dir, entry.name));
+  }
+}
+
 async function removeTemporaries(dir: string, { below = false } = {}): Promise<void> {
   for (const entry of await listEntries(dir)) {
     const path = join(dir, entry.name);
-    try {
-      if (isTemporaryName(entry.name)) await rm(path, { recursive: true, force: true });
-    } catch (error) {
-      throw storeError(error, "remove", path);
-    }
-    if (below && entry.isDirectory()) await removeTemporaries(path, { below });
+    if (isTemporaryName(entry.name)) await removeAll(path);
+    else if (below && entry.isDirectory()) await removeTemporaries(path, { below });
+  }
+}
+
+async function removeAll(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    throw storeError(error, "remove", path);
   }
 }

@@ -1,8 +1,8 @@
 import { BenchError } from "../../core/errors.ts";
+import { isTemporaryName } from "./temporary-name.ts";
 
 const MAX_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 2048;
-const TEMPORARY = /^\.tmp-[0-9a-f]{16}$/u;
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/iu;
 
 /**
@@ -22,15 +22,10 @@ export function safeSegments(path: string): string[] {
 /** A single folder or file name that must not be changed: it is refused where it is not safe. */
 export function checkName(name: string): void {
   const [only, ...more] = safeSegments(name);
-  if (more.length === 0 && only !== undefined && !TEMPORARY.test(name)) return;
+  if (more.length === 0 && only !== undefined && !isTemporaryName(name)) return;
   throw new BenchError("config", `${JSON.stringify(name)} is no plain folder or file name`, {
     next: "choose a name without a slash",
   });
-}
-
-/** Names of files that are being written; whatever is left of them after a kill is removed. */
-export function isTemporaryName(name: string): boolean {
-  return TEMPORARY.test(name);
 }
 
 /**
@@ -42,7 +37,7 @@ export function escapeName(name: string): string {
     .replaceAll(/%(?=[0-9a-f]{2})/giu, "%25")
     .replaceAll(/[<>:"|?*\\]|\p{Cc}/gu, percent)
     .replace(/[. ]$/u, percent);
-  return DEVICE.test(escaped) || TEMPORARY.test(escaped)
+  return DEVICE.test(escaped) || isTemporaryName(escaped)
     ? escaped.replace(/^./u, percent)
     : escaped;
 }

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { Seal } from "../../core/model/seal.ts";
 import type { SealCheck, SealedFile } from "../../core/model/seal.ts";
 import { readFileBytes, streamFile } from "./read-file.ts";
-import { isTemporaryName } from "./safe-path.ts";
 import { isMissing, storeError } from "./store-error.ts";
+import { isTemporaryName } from "./temporary-name.ts";
 import type { WrittenFile } from "./write-atomic.ts";
 
 export const SEAL_FILE = "seal.json";

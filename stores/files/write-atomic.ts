@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ByteStream } from "../../core/ports/sandbox.ts";
-import { storeError } from "./store-error.ts";
+import { isMissing, storeError } from "./store-error.ts";
+import { temporaryName } from "./temporary-name.ts";
 
 /** What was written: the caller need not read it again to seal it. */
 export interface WrittenFile {
@@ -30,6 +31,24 @@ export async function writeAtomic(
   bytes: Uint8Array | string | ByteStream,
   options: WriteOptions,
 ): Promise<WrittenFile> {
+  try {
+    return await writeAndRename(path, bytes, options);
+  } catch (error) {
+    // A neighbour in another container may have taken the file beside it for one left behind.
+    if (!isMissing(error) || isStream(bytes)) throw storeError(error, "write", path);
+  }
+  try {
+    return await writeAndRename(path, bytes, options);
+  } catch (error) {
+    throw storeError(error, "write", path);
+  }
+}
+
+async function writeAndRename(
+  path: string,
+  bytes: Uint8Array | string | ByteStream,
+  options: WriteOptions,
+): Promise<WrittenFile> {
   const temporary = join(dirname(path), temporaryName());
   try {
     const written = await writeNew(temporary, bytes);
@@ -39,12 +58,8 @@ export async function writeAtomic(
     return written;
   } catch (error) {
     await rm(temporary, { force: true });
-    throw storeError(error, "write", path);
+    throw error;
   }
-}
-
-export function temporaryName(): string {
-  return `.tmp-${randomBytes(8).toString("hex")}`;
 }
 
 export async function syncFolder(path: string): Promise<void> {

@@ -3,17 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { FileJobStore } from "../../../stores/files/file-job-store.ts";
 import { someSettings, startedBy, unscored } from "../../core/plan/plan-builders.ts";
-import {
-  EVALUATION,
-  JOB_NAME,
-  openNew,
-  planFrom,
-  resultText,
-  sealedAttempt,
-  snapshotOf,
-  temporaryFolder,
-  treeOf,
-} from "./store-builders.ts";
+import { planFrom } from "./plan-from.ts";
+import { EVALUATION, JOB_NAME, resultText } from "./result-text.ts";
+import { openNew, sealedAttempt, snapshotOf, temporaryFolder, treeOf } from "./store-builders.ts";
 
 async function resumeAll(store: FileJobStore, jobsDir: string): Promise<void> {
   const request = { jobsDir, jobName: JOB_NAME, mode: "resume", evaluation: EVALUATION } as const;
@@ -132,17 +124,17 @@ describe("the same command again", () => {
     const store = new FileJobStore(jobsDir);
     const job = await openNew(store, jobsDir);
     const attempt = await job.openAttempt("alpha__00000001");
-    await attempt.write("artifacts/.tmp-0123456789abcdef", "an agent's");
+    await attempt.write("artifacts/.tmp-1-2-89abcdef", "an agent's");
     await attempt.write("artifacts/x.tmp", "an agent's");
     await job.close();
     const jobDir = join(jobsDir, JOB_NAME);
     const tree = await treeOf(jobDir);
-    const half = [".tmp-00112233445566aa", "alpha__00000001/verifier/.tmp-00112233445566bb"];
+    const half = [".tmp-1-2-445566aa", "alpha__00000001/verifier/.tmp-1-2-445566bb"];
     for (const path of half) await writeFile(join(jobDir, path), "ha");
-    await mkdir(join(jobDir, ".tmp-00112233445566cc/deep"), { recursive: true });
+    await mkdir(join(jobDir, ".tmp-1-2-445566cc/deep"), { recursive: true });
     await resumeAll(store, jobsDir);
     expect(await treeOf(jobDir)).toEqual(tree);
-    expect(tree).toContain("alpha__00000001/artifacts/%2Etmp-0123456789abcdef");
+    expect(tree).toContain("alpha__00000001/artifacts/%2Etmp-1-2-89abcdef");
   });
 });
 
