@@ -1,6 +1,7 @@
 import type { JobPlan, RunPlan } from "../model/plan.ts";
 import type { Phase } from "../model/outcome.ts";
 import type { TrialRecord } from "../model/record.ts";
+import type { JobTrials } from "../results/group-trials.ts";
 
 /** Everything a run tells anyone while it works. The command line, the log and tests read the same. */
 export type RunEvent =
@@ -29,8 +30,10 @@ export type RunEvent =
       readonly type: "job-ended";
       readonly job: JobPlan;
       readonly jobDir: string;
-      readonly records: readonly TrialRecord[];
+      /** The job's trials as its folder then has them. */
+      readonly trials: JobTrials;
       readonly reused: number;
+      readonly ran: number;
       readonly elapsedSec: number;
     }
   | { readonly type: "warning"; readonly message: string };

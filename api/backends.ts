@@ -1,0 +1,36 @@
+import { BenchError } from "../core/errors.ts";
+import type { SandboxKind } from "../core/model/settings.ts";
+import type { SandboxBackend } from "../core/ports/sandbox.ts";
+
+export interface BackendOptions {
+  /** Where local sandboxes and their images live: a folder of this user's cache. */
+  readonly stateDir: string;
+  readonly localInclude: readonly string[];
+  /** The variables a Docker client reads: DOCKER_HOST, DOCKER_CONTEXT, DOCKER_CONFIG, HOME. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Opens the backend, or says why it cannot be had here and what can. Its code is loaded on first
+ * use, so that a run pays for the one it uses.
+ */
+export async function openBackend(
+  kind: SandboxKind,
+  options: BackendOptions,
+): Promise<SandboxBackend> {
+  switch (kind) {
+    case "local": {
+      const { LocalSandboxes } = await import("../sandboxes/local/local-sandboxes.ts");
+      return await LocalSandboxes.open(options);
+    }
+    case "docker": {
+      const { DockerSandboxes } = await import("../sandboxes/docker/docker-sandboxes.ts");
+      return await DockerSandboxes.connect(options);
+    }
+    case "fargate":
+    case "e2b":
+      throw new BenchError("usage", `--env ${kind} is not built yet in this edition`, {
+        next: "use `--env docker` or `--env local`",
+      });
+  }
+}

@@ -1,0 +1,55 @@
+import { BenchError } from "../core/errors.ts";
+import type { RunPlan } from "../core/model/plan.ts";
+import type { RunSettings } from "../core/model/settings.ts";
+import { chooseAgent } from "../runner/agents/choose-agent.ts";
+import { planBenchmark } from "./plan-benchmark.ts";
+import { removeOrphans } from "./remove-orphans.ts";
+import type { RunDeps } from "./run-deps.ts";
+import { type EndedJob, runJob } from "./run-job.ts";
+import { writeMatrixSummary } from "./write-matrix-summary.ts";
+
+/** A run that ended by itself: every repeat was carried out, whatever its trials' outcomes. */
+export interface EndedRun {
+  readonly plan: RunPlan;
+  readonly jobs: readonly EndedJob[];
+  /** Path of matrix-summary.json; null for a run without repeats. */
+  readonly matrixSummary: string | null;
+}
+
+/**
+ * Plans a run and carries it out, one repeat after another. Throws `BenchError`: `usage` or `config`
+ * before anything is created; `interrupted` when `deps.signal` was aborted, with every sandbox gone and
+ * every summary written; `unavailable` when the store or the backend fails.
+ */
+export async function runBenchmark(settings: RunSettings, deps: RunDeps): Promise<EndedRun> {
+  const agent = chooseAgent(settings.agent);
+  const plan = await planBenchmark(settings, deps);
+  deps.onEvent({ type: "run-planned", plan });
+  await deps.store.checkWritable(settings.jobsDir);
+  await clearOrphans(deps);
+  const jobs: EndedJob[] = [];
+  let matrixSummary: string | null = null;
+  for (const job of plan.jobs) {
+    if (deps.signal.aborted) break;
+    jobs.push(await runJob(plan, job, agent, deps));
+    if (plan.settings.trials > 1) matrixSummary = await writeMatrixSummary(plan, jobs, deps);
+  }
+  if (deps.signal.aborted) throw interrupted(plan, jobs);
+  return { plan, jobs, matrixSummary };
+}
+
+/** What a killed run left here goes before new sandboxes are made. */
+async function clearOrphans({ backend, clock, onEvent }: RunDeps): Promise<void> {
+  for (const { id, owner } of await removeOrphans(backend, clock)) {
+    const whose = owner === null ? "" : ` of ${owner.rolloutName}`;
+    const message = `removed sandbox ${id}${whose}, which a dead run left behind`;
+    onEvent({ type: "warning", message });
+  }
+}
+
+function interrupted(plan: RunPlan, jobs: readonly EndedJob[]): BenchError {
+  const ended = jobs.reduce((sum, { tree }) => sum + tree.trials.trials.length, 0);
+  return new BenchError("interrupted", `stopped; ${String(ended)} trials have results`, {
+    next: `the same command resumes, ${String(plan.forecast.planned - ended)} trials are left`,
+  });
+}

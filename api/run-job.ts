@@ -1,0 +1,95 @@
+import type { JobPlan, RunPlan } from "../core/model/plan.ts";
+import { evaluationFile } from "../core/plan/evaluation-file.ts";
+import { isAutomaticJobName } from "../core/plan/job-name.ts";
+import { planJob } from "../core/plan/plan-job.ts";
+import { readEarlierJob } from "../core/plan/read-earlier-jobs.ts";
+import type { JobFolder, OpenJobRequest } from "../core/ports/job-store.ts";
+import type { Agent } from "../runner/agents/agent.ts";
+import type { RunDeps } from "./run-deps.ts";
+import { runTrials } from "./run-trials.ts";
+import { type JobTree, writeJobFiles } from "./write-job-files.ts";
+
+/** A repeat that ended: what its folder then says, and what this command did to it. */
+export interface EndedJob {
+  readonly job: JobPlan;
+  readonly jobDir: string;
+  readonly tree: JobTree;
+  /** Trials kept from an earlier command. */
+  readonly reused: number;
+  /** Trials that ran in this one. */
+  readonly ran: number;
+  /** Seconds of this command. */
+  readonly elapsedSec: number;
+}
+
+/**
+ * Carries out one repeat under its lease: plans again with what the folder really holds, runs what is
+ * to run, and writes the job's files from the tree alone, also when the run is stopped in between.
+ */
+export async function runJob(
+  plan: RunPlan,
+  planned: JobPlan,
+  agent: Agent,
+  deps: RunDeps,
+): Promise<EndedJob> {
+  const startedMs = deps.clock.monotonicMs();
+  const folder = await deps.store.openJob(await openRequest(plan, planned, deps));
+  try {
+    const job = await planUnderLease(plan, planned, folder, deps);
+    deps.onEvent({ type: "job-started", job, jobDir: folder.dir });
+    const ran = await runTrials({ plan, job, folder, agent, deps }).catch(
+      async (error: unknown) => {
+        // What ended before a stop is in the summary too.
+        if (!folder.lost.aborted) await writeJobFiles(plan, job, folder);
+        throw error;
+      },
+    );
+    const tree = await writeJobFiles(plan, job, folder);
+    const reused = job.trials.filter(({ action }) => action === "keep").length;
+    const elapsedSec = (deps.clock.monotonicMs() - startedMs) / 1000;
+    const ended: EndedJob = { job, jobDir: folder.dir, tree, reused, ran, elapsedSec };
+    const { trials } = tree;
+    deps.onEvent({ type: "job-ended", job, jobDir: folder.dir, trials, reused, ran, elapsedSec });
+    return ended;
+  } finally {
+    await folder.close();
+  }
+}
+
+/** evaluation.json of a resumed job keeps its first start, so that a resume that changes nothing writes nothing. */
+async function openRequest(plan: RunPlan, job: JobPlan, deps: RunDeps): Promise<OpenJobRequest> {
+  const { jobsDir, jobName } = job;
+  const createdAt = job.resumed ? await firstStart(job, deps) : deps.clock.now();
+  const automatic = plan.settings.jobName === null && isAutomaticJobName(jobName);
+  const mode = job.resumed ? "resume" : automatic ? "new-automatic" : "new";
+  return { jobsDir, jobName, mode, evaluation: evaluationFile(plan, job, createdAt) };
+}
+
+async function firstStart({ jobsDir, jobName }: JobPlan, deps: RunDeps): Promise<Date> {
+  const { evaluation } = await readEarlierJob(deps.store, { jobsDir, jobName });
+  const recorded = evaluation?.created_at_utc ?? null;
+  return recorded === null ? deps.clock.now() : new Date(recorded);
+}
+
+/** Another process may have worked in the folder between the plan and the lease. */
+async function planUnderLease(
+  plan: RunPlan,
+  planned: JobPlan,
+  folder: JobFolder,
+  deps: RunDeps,
+): Promise<JobPlan> {
+  const { jobsDir, jobName } = folder;
+  if (!planned.resumed) return { ...planned, jobName };
+  const earlier = await readEarlierJob(deps.store, { jobsDir, jobName });
+  const { job, warnings } = planJob({
+    repeat: planned.repeat,
+    jobsDir,
+    jobName,
+    settingsDigest: plan.settingsDigest,
+    tasks: plan.tasks,
+    earlier,
+  });
+  const isNews = (warning: string): boolean => !plan.warnings.includes(warning);
+  for (const message of warnings.filter(isNews)) deps.onEvent({ type: "warning", message });
+  return job;
+}

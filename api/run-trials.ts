@@ -1,0 +1,144 @@
+import pLimit from "p-limit";
+import type { JobPlan, PlannedTrial, RunPlan } from "../core/model/plan.ts";
+import type { TrialRecord } from "../core/model/record.ts";
+import type { Task } from "../core/model/task.ts";
+import type { AttemptSpec } from "../core/model/trial.ts";
+import { afterTrial, breakerMessage, closedBreaker } from "../core/plan/circuit-breaker.ts";
+import { decideRetry, type RetryDecision } from "../core/plan/decide-retry.ts";
+import { rolloutNameOf } from "../core/plan/rollout-name.ts";
+import type { JobFolder } from "../core/ports/job-store.ts";
+import type { Agent } from "../runner/agents/agent.ts";
+import { PreparedImages } from "../runner/prepared-images.ts";
+import { runTrial, sealUnstarted, type TrialDeps } from "../runner/run-trial.ts";
+import { attemptSpec } from "./attempt-spec.ts";
+import type { RunDeps } from "./run-deps.ts";
+
+export interface JobRun {
+  readonly plan: RunPlan;
+  readonly job: JobPlan;
+  readonly folder: JobFolder;
+  readonly agent: Agent;
+  readonly deps: RunDeps;
+}
+
+/**
+ * Carries out the planned trials of one repeat in plan order, `-j` at a time, each with its retries.
+ * One trial's failure does not touch the others; a failure of the store, or an interruption, stops
+ * them all, and is thrown when the last sandbox is gone. Resolves to the number of trials that
+ * ran to their end.
+ */
+export async function runTrials(run: JobRun): Promise<number> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([run.deps.signal, run.folder.lost, stop.signal]);
+  const queue = new TrialQueue(run, signal);
+  const todo = run.job.trials.filter(({ action }) => action === "run" || action === "verify-only");
+  const failures: unknown[] = [];
+  let ended = 0;
+  await Promise.all(
+    todo.map(async (trial) => {
+      try {
+        if (await queue.runToEnd(trial)) ended += 1;
+      } catch (error) {
+        failures.push(error);
+        stop.abort(error);
+      }
+    }),
+  );
+  run.folder.lost.throwIfAborted();
+  if (failures.length > 0) throw failures[0];
+  return ended;
+}
+
+class TrialQueue {
+  readonly #run: JobRun;
+  readonly #signal: AbortSignal;
+  readonly #limit: ReturnType<typeof pLimit>;
+  readonly #images: PreparedImages;
+  readonly #tasks: ReadonlyMap<string, Task>;
+  #breaker;
+
+  constructor(run: JobRun, signal: AbortSignal) {
+    const { settings, tasks } = run.plan;
+    this.#run = run;
+    this.#signal = signal;
+    this.#limit = pLimit(settings.concurrency);
+    this.#images = new PreparedImages(
+      run.deps.backend,
+      settings.buildConcurrency ?? settings.concurrency,
+    );
+    this.#tasks = new Map(tasks.map((task) => [task.name, task]));
+    this.#breaker = closedBreaker(settings.breakerThreshold);
+  }
+
+  /**
+   * Attempts a trial until its result stands; false when the run was stopped before. Waits between
+   * attempts hold no place in the queue.
+   */
+  async runToEnd(trial: PlannedTrial): Promise<boolean> {
+    const task = this.#tasks.get(trial.taskName);
+    if (task === undefined) throw new Error(`the plan has no task ${trial.taskName}`);
+    let verifyOnlyFrom = trial.action === "verify-only" ? trial.rolloutName : null;
+    for (let made = 1; !this.#signal.aborted; made += 1) {
+      const spec = this.#specOf(task, trial.attempt + made - 1, verifyOnlyFrom);
+      const record = await this.#limit(() => this.#attempt(spec));
+      if (record === null) return false;
+      const decision = this.#decide(record, made);
+      const retryInMs = decision.retry && !this.#signal.aborted ? decision.delayMs : null;
+      this.#run.deps.onEvent({ type: "trial-ended", record, retryInMs });
+      if (!decision.retry) {
+        this.#breaker = afterTrial(this.#breaker, record.outcome);
+        return !this.#signal.aborted || record.outcome.kind === "scored";
+      }
+      verifyOnlyFrom = decision.verifyOnly ? record.rolloutName : null;
+      await this.#wait(decision.delayMs);
+    }
+    return false;
+  }
+
+  #specOf(task: Task, attempt: number, verifyOnlyFrom: string | null): AttemptSpec {
+    const { plan, job, deps, folder } = this.#run;
+    const rolloutName = rolloutNameOf(task.name, deps.newHex8());
+    const runId = folder.token;
+    return attemptSpec({ plan, job, task, attempt, rolloutName, verifyOnlyFrom, runId });
+  }
+
+  /** One attempt; null when the run was stopped before it began. */
+  async #attempt(spec: AttemptSpec): Promise<TrialRecord | null> {
+    if (this.#signal.aborted) return null;
+    const { agent, deps, folder, plan } = this.#run;
+    const { taskName, rolloutName, attempt } = { ...spec, taskName: spec.task.name };
+    deps.onEvent({ type: "trial-started", taskName, rolloutName, attempt });
+    const trialDeps: TrialDeps = {
+      agent,
+      backend: deps.backend,
+      images: this.#images,
+      folder: await folder.openAttempt(spec.rolloutName),
+      rolloutDir: `${folder.dir}/${rolloutName}`,
+      clock: deps.clock,
+      ownerProcess: deps.ownerProcess,
+      onEvent: deps.onEvent,
+      signal: this.#signal,
+      settings: plan.settings,
+    };
+    if (this.#breaker.isOpen) {
+      const message = breakerMessage(this.#breaker);
+      return await sealUnstarted(spec, trialDeps, { kind: "circuit-open", message });
+    }
+    return await runTrial(spec, trialDeps);
+  }
+
+  #decide(record: TrialRecord, attemptsMade: number): RetryDecision {
+    const { retryAttempts } = this.#run.plan.settings;
+    const { outcome, workspaceSaved } = record;
+    return decideRetry({ outcome, attemptsMade, retryAttempts, workspaceSaved });
+  }
+
+  async #wait(delayMs: number): Promise<void> {
+    try {
+      await this.#run.deps.clock.sleep(delayMs, this.#signal);
+    } catch (error) {
+      // The loop's condition sees the stop; anything else is not ours to hide.
+      if (!this.#signal.aborted) throw error;
+    }
+  }
+}

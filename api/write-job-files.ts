@@ -1,0 +1,86 @@
+import type { JobPlan, RunPlan } from "../core/model/plan.ts";
+import type { Quarantined, TrialRecord } from "../core/model/record.ts";
+import { readEarlierAttempt } from "../core/plan/read-earlier-jobs.ts";
+import type { JobFolder } from "../core/ports/job-store.ts";
+import {
+  groupTrials,
+  type JobTrials,
+  type PlannedMeasurement,
+} from "../core/results/group-trials.ts";
+import { renderSummary, summarizeJob } from "../core/results/summarize-job.ts";
+
+/** What a job's folder says at a moment. */
+export interface JobTree {
+  readonly records: readonly TrialRecord[];
+  readonly trials: JobTrials;
+  readonly quarantined: readonly Quarantined[];
+}
+
+/** Reads every attempt of the job from its folder. */
+export async function readJobTree(
+  plan: RunPlan,
+  job: JobPlan,
+  folder: JobFolder,
+): Promise<JobTree> {
+  const records: TrialRecord[] = [];
+  const quarantined: Quarantined[] = [];
+  for await (const stored of folder.attempts()) {
+    const attempt = readEarlierAttempt(stored);
+    if (attempt.kind === "ended") records.push(attempt.record);
+    if (attempt.kind === "quarantined")
+      quarantined.push({ path: stored.path, reason: attempt.reason });
+  }
+  return { records, quarantined, trials: groupTrials(records, measurementOf(plan, job)) };
+}
+
+/** What a repeat was to measure: its trials' tasks at their digests, under the run's settings. */
+export function measurementOf(plan: RunPlan, job: JobPlan): PlannedMeasurement {
+  return {
+    settingsDigest: plan.settingsDigest,
+    tasks: job.trials.map(({ taskName, taskDigest }) => ({ name: taskName, digest: taskDigest })),
+  };
+}
+
+/**
+ * Writes the job's own files, each a function of the tree (design 9). Nothing is written when its
+ * bytes stand there already, so a resume with nothing to do changes no file.
+ */
+export async function writeJobFiles(
+  plan: RunPlan,
+  job: JobPlan,
+  folder: JobFolder,
+): Promise<JobTree> {
+  const tree = await readJobTree(plan, job, folder);
+  const { settings } = plan;
+  const facts = {
+    jobName: folder.jobName,
+    agent: settings.agent,
+    model: settings.model,
+    environment: settings.environment,
+    concurrency: settings.concurrency,
+    agentIdleTimeoutSec: settings.agentIdleTimeoutSec === 0 ? null : settings.agentIdleTimeoutSec,
+    source: commonSource(plan),
+  };
+  const summary = summarizeJob(facts, {
+    records: tree.records,
+    planned: measurementOf(plan, job),
+    quarantined: tree.quarantined,
+  });
+  await replace(folder, "summary.json", renderSummary(summary));
+  return tree;
+}
+
+async function replace(folder: JobFolder, name: string, text: string): Promise<void> {
+  const bytes = Buffer.from(text);
+  const there = await folder.read(name);
+  if (there === null || !bytes.equals(there)) await folder.write(name, bytes);
+}
+
+function commonSource({ tasks }: RunPlan): RunPlan["tasks"][number]["source"] {
+  const [first, ...others] = tasks.map(({ source }) => source);
+  if (first === undefined || first === null) return null;
+  const isSame = others.every(
+    (source) => source?.resolvedSha === first.resolvedSha && source.repo === first.repo,
+  );
+  return isSame ? first : null;
+}

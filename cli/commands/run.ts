@@ -1,0 +1,91 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { openRunDeps } from "../../api/open-run-deps.ts";
+import { planBenchmark } from "../../api/plan-benchmark.ts";
+import { type EndedRun, runBenchmark } from "../../api/run-benchmark.ts";
+import { summarizeEndedRun } from "../../api/summarize-ended-run.ts";
+import { BenchError, messageOf } from "../../core/errors.ts";
+import type { RunPlan } from "../../core/model/plan.ts";
+import type { RunSummary } from "../../core/model/run-summary.ts";
+import { renderGate, renderMatrixLines } from "../../core/report/console/run-lines.ts";
+import { renderRunSummary } from "../../core/results/summarize-run.ts";
+import type { CliContext, ExitCode } from "../context.ts";
+import { readRunSettings } from "../read-run-settings.ts";
+import { renderPlan } from "../render/plan-table.ts";
+import { RunLog } from "../render/run-log.ts";
+import type { RunOptions } from "../run-command.ts";
+import type { Draft } from "../run-flags.ts";
+
+/** `bench run`: the log on stderr, each repeat's final block on stdout as it ends. */
+export async function runRun(
+  context: CliContext,
+  tasks: string | undefined,
+  draft: Draft,
+  options: RunOptions,
+): Promise<ExitCode> {
+  const settings = readRunSettings(context, tasks, draft, options);
+  const log = new RunLog(context, { quiet: options.quiet === true, json: options.json === true });
+  const deps = await openRunDeps(settings, {
+    env: context.env,
+    onEvent: (event) => log.show(event),
+    signal: context.signal,
+  });
+  try {
+    if (options.dryRun === true || options.explain === true) {
+      const plan = await planBenchmark(settings, deps);
+      return showPlan(context, plan, options);
+    }
+    const run = await runBenchmark(settings, deps);
+    log.end();
+    const summary = summarizeEndedRun(run);
+    await finish(context, run, summary, options);
+    return exitCodeOf(run, summary);
+  } finally {
+    log.end();
+    await deps.backend.close();
+  }
+}
+
+function showPlan(context: CliContext, plan: RunPlan, options: RunOptions): ExitCode {
+  context.out.write(
+    options.json === true
+      ? `${JSON.stringify(plan, null, 2)}\n`
+      : renderPlan(plan, { explain: options.explain === true }),
+  );
+  return plan.skipped.length > 0 ? 1 : 0;
+}
+
+async function finish(
+  context: CliContext,
+  run: EndedRun,
+  summary: RunSummary,
+  options: RunOptions,
+): Promise<void> {
+  if (options.json === true) context.out.write(renderRunSummary(summary));
+  else if (run.matrixSummary !== null) {
+    const jobs = run.jobs.map(({ tree }) => tree.trials);
+    context.out.write(`${renderMatrixLines(jobs, run.matrixSummary).join("\n")}\n`);
+  }
+  for (const line of renderGate(summary.gate)) context.err.write(`${line}\n`);
+  const { summaryOut } = run.plan.settings;
+  if (summaryOut !== null) await writeSummary(resolve(context.cwd, summaryOut), summary);
+}
+
+/** A task that could not be read is no failure of the others, and no success either (design 11). */
+function exitCodeOf(run: EndedRun, summary: RunSummary): ExitCode {
+  return run.plan.skipped.length > 0 || summary.exit_code !== 0 ? 1 : 0;
+}
+
+async function writeSummary(path: string, summary: RunSummary): Promise<void> {
+  const part = `${path}.${String(process.pid)}.part`;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(part, renderRunSummary(summary));
+    await rename(part, path);
+  } catch (cause) {
+    throw new BenchError("unavailable", `--summary-out ${path}: ${messageOf(cause)}`, {
+      next: "the results are whole; run the same command with another path to write the summary",
+      cause,
+    });
+  }
+}

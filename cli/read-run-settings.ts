@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import * as z from "zod";
+import { BenchError, messageOf } from "../core/errors.ts";
+import { RunSettings } from "../core/model/settings.ts";
+import type { CliContext } from "./context.ts";
+import type { RunOptions } from "./run-command.ts";
+import type { Draft } from "./run-flags.ts";
+
+/** The settings of one `bench run`, from its flags and its task folder. Throws `BenchError` (`usage`). */
+export function readRunSettings(
+  context: CliContext,
+  tasks: string | undefined,
+  draft: Draft,
+  options: RunOptions,
+): RunSettings {
+  const tasksDir = chooseTasksDir(tasks, draft, options);
+  if (draft.sampleSeed !== undefined && draft.limit === undefined)
+    throw new BenchError("usage", "--sample-seed needs -n, the size of the sample", {
+      next: "add `-n N`",
+    });
+  const map = options.baseImageMap;
+  const baseImageMap = map === undefined ? {} : readImageMap(resolve(context.cwd, map), map);
+  return RunSettings.parse({ ...draft, tasksDir, baseImageMap });
+}
+
+function chooseTasksDir(tasks: string | undefined, draft: Draft, options: RunOptions): string {
+  const { dataset, tasksDir } = options;
+  if (dataset !== undefined)
+    throw new BenchError(
+      "usage",
+      `-d ${dataset}: registry datasets are not built yet in this edition`,
+      {
+        next: "clone the dataset at its commit, then `bench run <folder>`",
+      },
+    );
+  if (tasks !== undefined && tasksDir !== undefined)
+    throw new BenchError("usage", `two task folders, ${tasks} and --tasks-dir ${tasksDir}`, {
+      next: "name one",
+    });
+  const chosen = tasks ?? tasksDir;
+  if (chosen === undefined)
+    throw new BenchError("usage", "no task folder given", {
+      next: "`bench run examples/tasks -a oracle`, or `bench run --help`",
+    });
+  if (isRemote(chosen)) refuseRemote(chosen, draft);
+  return chosen;
+}
+
+/** A GitHub address in any form that git or a browser knows. A folder of such a name would start with `./`. */
+function isRemote(tasks: string): boolean {
+  return /^(?:https?:\/\/|git@|ssh:\/\/|github:|(?:www\.)?github\.com\/)/iu.test(tasks);
+}
+
+function refuseRemote(tasks: string, draft: Draft): never {
+  if ((draft.trials ?? 1) > 1)
+    throw new BenchError(
+      "usage",
+      // The mission page's own words.
+      "--trials > 1 needs a task folder or --dataset; a --config file or --source-env run repeats nothing",
+      { next: "`bench run --help` lists the flags" },
+    );
+  throw new BenchError(
+    "usage",
+    `${tasks}: running from an address is not built yet in this edition`,
+    {
+      next: "clone it, then `bench run <folder>`: a cloned folder works, and its commit is recorded",
+    },
+  );
+}
+
+const ImageMap = z.record(z.string().min(1), z.string().min(1));
+
+function readImageMap(path: string, shown: string): Record<string, string> {
+  try {
+    return ImageMap.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch (cause) {
+    throw new BenchError("usage", `--base-image-map ${shown}: ${firstLine(messageOf(cause))}`, {
+      next: 'write a JSON object such as {"ubuntu:24.04": "my-local-image"}',
+      cause,
+    });
+  }
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}

@@ -1,0 +1,80 @@
+import type { RunEvent } from "../../core/events/run-event.ts";
+import { renderFinalBlock } from "../../core/report/console/final-block.ts";
+import { renderJobLines } from "../../core/report/console/job-lines.ts";
+import { renderResumed } from "../../core/report/console/run-lines.ts";
+import { showSafely } from "../../core/report/console/safe-text.ts";
+import { renderTrialLine } from "../../core/report/console/trial-line.ts";
+import type { CliContext } from "../context.ts";
+import { StatusLine } from "./status-line.ts";
+
+/** What a person sees while a run works: lines as trials end, above one status line on a terminal. */
+export class RunLog {
+  readonly #context: CliContext;
+  readonly #options: { readonly quiet: boolean; readonly json: boolean };
+  readonly #status: StatusLine;
+
+  constructor(context: CliContext, options: { quiet: boolean; json: boolean }) {
+    this.#context = context;
+    this.#options = options;
+    this.#status = new StatusLine(context);
+  }
+
+  show(event: RunEvent): void {
+    switch (event.type) {
+      case "run-planned":
+        for (const warning of event.plan.warnings) this.#note(`warning: ${warning}`);
+        for (const { name, reason } of event.plan.skipped) this.#note(`skipped ${name}: ${reason}`);
+        return;
+      case "job-started":
+        this.#status.startJob(event.job);
+        return;
+      case "trial-started":
+        this.#status.startTrial();
+        return;
+      case "trial-ended":
+        this.#status.endTrial(event.record, event.retryInMs);
+        this.#showTrial(event);
+        return;
+      case "job-ended":
+        this.#showJob(event);
+        return;
+      case "warning":
+        this.#note(`warning: ${event.message}`);
+        return;
+      case "phase-started":
+      case "trial-line":
+        // Of one trial among many: its own folder keeps them.
+        return;
+    }
+  }
+
+  /** Removes the status line; idempotent. */
+  end(): void {
+    this.#status.end();
+  }
+
+  #showTrial({ record, retryInMs }: Extract<RunEvent, { type: "trial-ended" }>): void {
+    if (this.#options.quiet) return;
+    if (retryInMs === null) this.#status.above(renderTrialLine(record));
+    else {
+      const why = record.outcome.kind === "unscored" ? record.outcome.detail : "";
+      const text = `${record.rolloutName}: ${why}; next attempt in ${String(retryInMs / 1000)} s`;
+      this.#note(showSafely(text));
+    }
+  }
+
+  #showJob(event: Extract<RunEvent, { type: "job-ended" }>): void {
+    const { jobDir, trials, elapsedSec, reused, ran } = event;
+    this.#status.end();
+    for (const line of renderJobLines(trials, elapsedSec)) this.#context.err.write(`${line}\n`);
+    if (event.job.resumed && reused > 0)
+      this.#context.err.write(`${renderResumed(jobDir, reused, ran)}\n`);
+    if (this.#options.json) return;
+    const block = renderFinalBlock(trials, { jobDir, elapsedSec, reused });
+    this.#context.out.write(`${block.join("\n")}\n`);
+  }
+
+  #note(text: string): void {
+    this.#status.above(showSafely(text));
+  }
+}

@@ -1,0 +1,219 @@
+import { FailOn, type RunSettingsInput } from "../core/model/settings.ts";
+import {
+  readChoice,
+  readFactor,
+  readIdleSeconds,
+  readRate,
+  readSeed,
+  readText,
+  readWhole,
+  type ReadValue,
+} from "./flag-values.ts";
+
+/** One flag of `bench run`: how it is typed, what it means, which setting it fills. */
+export interface RunFlag {
+  /** Commander's notation. */
+  readonly flags: string;
+  readonly help: string;
+  /** Shown by `--help-all` only. */
+  readonly hidden?: boolean;
+  readonly set: (settings: Draft, value: string, flag: string) => void;
+}
+
+/** Settings while flags are being read. */
+export type Draft = { -readonly [K in keyof RunSettingsInput]?: RunSettingsInput[K] };
+
+type TextKey = "model" | "jobsDir" | "jobName" | "summaryOut" | "sandboxUser" | "agent";
+type ListKey = "include" | "exclude" | "localInclude" | "passEnv";
+
+function into<K extends keyof RunSettingsInput>(
+  key: K,
+  read: ReadValue<NonNullable<RunSettingsInput[K]>>,
+): RunFlag["set"] {
+  return (draft, value, flag) => {
+    draft[key] = read(value, flag);
+  };
+}
+
+function text(key: TextKey): RunFlag["set"] {
+  return into(key, readText);
+}
+
+function append(key: ListKey): RunFlag["set"] {
+  return (draft, value, flag) => {
+    draft[key] = [...(draft[key] ?? []), readText(value, flag)];
+  };
+}
+
+function on(key: "fresh" | "saveOutputs" | "strictTasks" | "lenientRewards"): RunFlag["set"] {
+  return (draft) => {
+    draft[key] = true;
+  };
+}
+
+const backends = readChoice(["local", "docker", "fargate", "e2b"]);
+
+/** The flags that fill `RunSettings`, in the order in which help lists them (spec 5.1, 5.2). */
+export const RUN_FLAGS: readonly RunFlag[] = [
+  {
+    flags: "-i, --include <name>",
+    help: "only tasks whose names match a name or glob, 'econ-*' (repeatable)",
+    set: append("include"),
+  },
+  {
+    flags: "-x, --exclude <name>",
+    help: "skip tasks whose names match (repeatable)",
+    set: append("exclude"),
+  },
+  {
+    flags: "-n, --n-tasks <n>",
+    help: "the first N tasks by name",
+    set: into("limit", readWhole(1)),
+  },
+  {
+    flags: "--sample-seed <seed>",
+    help: "with -n: a random sample, the same for the same seed",
+    set: into("sampleSeed", readSeed),
+  },
+  {
+    flags: "--shuffle <seed>",
+    help: "start the tasks in a seeded random order",
+    set: into("shuffleSeed", readSeed),
+  },
+  {
+    flags: "-a, --agent <name>",
+    help: "oracle runs the task's solution, nop does nothing (default: claude)",
+    set: text("agent"),
+  },
+  { flags: "-m, --model <model>", help: "provider/model, or a bare name", set: text("model") },
+  {
+    flags: "--env, --sandbox <kind>",
+    help: "where trials run: local, docker (default), fargate, e2b",
+    set: into("environment", backends),
+  },
+  {
+    flags: "-j, --concurrency <n>",
+    help: "trials at a time (default: 4)",
+    set: into("concurrency", readWhole(1)),
+  },
+  {
+    flags: "--trials <n>",
+    help: "run the whole task set N times (default: 1)",
+    set: into("trials", readWhole(1)),
+  },
+  {
+    flags: "-o, --jobs-dir <dir>",
+    help: "where results go (default: jobs)",
+    set: text("jobsDir"),
+  },
+  {
+    flags: "--job-name <name>",
+    help: "name of the job folder; resumes it when it exists",
+    set: text("jobName"),
+  },
+  { flags: "--fresh", help: "start a new job instead of resuming", set: on("fresh") },
+  {
+    flags: "--save-outputs",
+    help: "keep each trial's final workspace",
+    set: on("saveOutputs"),
+  },
+  {
+    flags: "--freeze-workspace",
+    help: "the same as --save-outputs",
+    hidden: true,
+    set: on("saveOutputs"),
+  },
+  {
+    flags: "--retry-attempts <n>",
+    help: "more attempts for an unscored trial (default: 2)",
+    set: into("retryAttempts", readWhole(0)),
+  },
+  {
+    flags: "--timeout-multiplier <x>",
+    help: "multiply the tasks' agent and verifier time limits",
+    set: into("timeoutMultiplier", readFactor),
+  },
+  {
+    flags: "--build-concurrency <n>",
+    help: "images built at a time (default: as -j)",
+    set: into("buildConcurrency", readWhole(1)),
+  },
+  {
+    flags: "--fail-under <rate>",
+    help: "exit 1 when fewer than this share of the trials passed",
+    set: into("failUnder", readRate),
+  },
+  {
+    flags: "--fail-on <what>",
+    help: "exit 1 on any timeout, error or verifier-error (repeatable)",
+    set: (draft, value, flag) => {
+      draft.failOn = [...(draft.failOn ?? []), readChoice(FailOn.options)(value, flag)];
+    },
+  },
+  {
+    flags: "--summary-out <file>",
+    help: "write the run summary as JSON",
+    set: text("summaryOut"),
+  },
+  {
+    flags: "--strict-tasks",
+    help: "stop before anything is created when a task cannot be read",
+    set: on("strictTasks"),
+  },
+  {
+    flags: "--lenient-rewards",
+    help: "drop bad keys of reward.json instead of leaving the trial unscored",
+    hidden: true,
+    set: on("lenientRewards"),
+  },
+  {
+    flags: "--local-include <path>",
+    help: "a host path that local sandboxes see read-only (repeatable)",
+    hidden: true,
+    set: append("localInclude"),
+  },
+  {
+    flags: "--pass-env <name>",
+    help: "a host variable that task files may name (repeatable)",
+    hidden: true,
+    set: append("passEnv"),
+  },
+  {
+    flags: "--sandbox-user <name>",
+    help: "name of the agent's user in the sandbox (default: agent)",
+    hidden: true,
+    set: text("sandboxUser"),
+  },
+  {
+    flags: "--agent-idle-timeout <seconds>",
+    help: "stop an agent that shows no activity; 0 or none: never (default: 600)",
+    hidden: true,
+    set: into("agentIdleTimeoutSec", readIdleSeconds),
+  },
+];
+
+/** Flags of BenchFlow that this edition knows and does not have yet: refused, never ignored. */
+export const UNBUILT_RUN_FLAGS: readonly string[] = [
+  "--max-cost-usd <usd>",
+  "--max-tokens <n>",
+  "--max-sandbox-seconds <n>",
+  "--max-rollouts <n>",
+  "--integrity <mode>",
+  "--reviewer-agent <name>",
+  "--reviewer-model <model>",
+  "--config <file>",
+  "--matrix <file>",
+  "--source-repo <repo>",
+  "--source-env <name>",
+  "--registry <source>",
+  "--skills-dir <dir>",
+  "--skill-mode <mode>",
+  "--prompt <text>",
+  "--extra-instruction <text>",
+  "--agent-env <k=v>",
+  "--reasoning-effort <level>",
+  "--loop-strategy <spec>",
+  "--usage-tracking <mode>",
+  "--config-override <patch>",
+  "--publish-hf <repo>",
+];

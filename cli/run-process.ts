@@ -1,0 +1,64 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { CliContext, Output } from "./context.ts";
+import { reportError } from "./report-error.ts";
+import { runProgram } from "./run-program.ts";
+
+const INTERRUPTED = 130;
+
+/**
+ * Wires a real process to the program: streams, signals, exit code. The first Ctrl-C or SIGTERM ends
+ * cleanly, the second leaves at once. A reader that closed the pipe is not an error of ours.
+ */
+export async function runProcess(host: NodeJS.Process, args: readonly string[]): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    host.on(signal, () => {
+      if (stop.signal.aborted) host.exit(INTERRUPTED);
+      stop.abort(signal);
+    });
+  }
+  for (const stream of [host.stdout, host.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
+  }
+  const context: CliContext = {
+    cwd: host.cwd(),
+    env: host.env,
+    out: outputOf(host.stdout),
+    err: outputOf(host.stderr),
+    signal: stop.signal,
+  };
+  try {
+    host.exitCode = await runProgram(context, args);
+  } catch (error) {
+    host.exitCode = reportError(context, error, (trace) => writeCrashLog(context, trace));
+  }
+}
+
+function outputOf(stream: NodeJS.WriteStream): Output {
+  return {
+    write: (text) => void stream.write(text),
+    get isTerminal() {
+      return stream.isTTY;
+    },
+    get columns() {
+      return stream.isTTY ? stream.columns : 80;
+    },
+  };
+}
+
+/** `$BENCHFLOW_LOG_DIR`, else `~/.cache/benchflow/logs` (spec 5.3); the trace itself if neither can be written. */
+function writeCrashLog(context: CliContext, trace: string): string {
+  const dir = context.env["BENCHFLOW_LOG_DIR"] ?? join(homedir(), ".cache/benchflow/logs");
+  const path = join(dir, `crash-${new Date().toISOString().replaceAll(":", "-")}.log`);
+  try {
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(path, `${trace}\n`, { mode: 0o600 });
+    return path;
+  } catch {
+    return `this trace:\n${trace}\n`;
+  }
+}

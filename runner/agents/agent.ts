@@ -1,0 +1,55 @@
+import type { Usage } from "../../core/model/record.ts";
+import type { AttemptSpec } from "../../core/model/trial.ts";
+import type { AttemptFolder } from "../../core/ports/attempt-folder.ts";
+import type { Sandbox } from "../../core/ports/sandbox.ts";
+import type { AgentEnd } from "../../core/outcome/trial-evidence.ts";
+import type { Trajectory } from "../trajectory.ts";
+
+/** What an agent gets to work with: one sandbox, set up, and the limits of its phase. */
+export interface AgentRun {
+  readonly spec: AttemptSpec;
+  readonly sandbox: Sandbox;
+  readonly folder: AttemptFolder;
+  readonly trajectory: Trajectory;
+  readonly workdir: string;
+  /** The environment of the task and its image, without anything of the host. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly uid: number;
+  readonly home: string;
+  readonly signal: AbortSignal;
+  readonly onLine: (line: string) => void;
+}
+
+/** How an agent's work ended, and what it took. Nothing of it decides a score: the verifier does. */
+export interface AgentReport {
+  /** As the agent named itself; the registry name for controls. */
+  readonly agentName: string;
+  readonly end: AgentEnd;
+  readonly toolCalls: number;
+  readonly skillInvocations: number;
+  /** The prompts really sent, in order. */
+  readonly prompts: readonly string[];
+  readonly usage: Usage;
+}
+
+/** One way to work on a task. */
+export interface Agent {
+  readonly name: string;
+  /** The user of its processes. Only the oracle's are root's. */
+  readonly runsAs: "root" | "agent-user";
+  /** Whether the task's solution is put into the sandbox: for the oracle, and for nobody else. */
+  readonly needsSolution: boolean;
+  run(run: AgentRun): Promise<AgentReport>;
+}
+
+/** An agent that called no model: nothing was used, and that is known (not `unknown`). */
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheCreationTokens: 0,
+  totalTokens: 0,
+  costUsd: null,
+  usageSource: "unavailable",
+  priceSource: null,
+};

@@ -1,0 +1,109 @@
+import type { OnEvent } from "../core/events/run-event.ts";
+import type { Phase } from "../core/model/outcome.ts";
+import type { RunSettings } from "../core/model/settings.ts";
+import type { AttemptSpec } from "../core/model/trial.ts";
+import type { TrialStop, VerifierEvidence } from "../core/outcome/trial-evidence.ts";
+import type { AttemptFolder } from "../core/ports/attempt-folder.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type {
+  PreparedImage,
+  Sandbox,
+  SandboxBackend,
+  SandboxOwner,
+  SandboxStats,
+} from "../core/ports/sandbox.ts";
+import type { Agent, AgentReport } from "./agents/agent.ts";
+import { PhaseClock } from "./phase-clock.ts";
+import type { PreparedImages } from "./prepared-images.ts";
+import type { VerifierTimeoutInfo } from "./verifier/verify-request.ts";
+import { Trajectory } from "./trajectory.ts";
+
+/** What a trial touches of the world, all of it through ports. */
+export interface TrialDeps {
+  readonly backend: SandboxBackend;
+  readonly images: PreparedImages;
+  readonly agent: Agent;
+  readonly folder: AttemptFolder;
+  /** The attempt's folder as a reader finds it: the jobs folder as typed, the job, the rollout. */
+  readonly rolloutDir: string;
+  readonly clock: Clock;
+  readonly ownerProcess: string;
+  readonly settings: RunSettings;
+  readonly onEvent: OnEvent;
+  /** The person's stop: the agent is stopped, what there is is kept, the sandbox removed. */
+  readonly signal: AbortSignal;
+}
+
+/** What is known of an attempt while it runs: filled phase by phase, read once to seal it. */
+export interface AttemptState {
+  readonly spec: AttemptSpec;
+  readonly deps: TrialDeps;
+  /** The person's stop, or the trial's own hard deadline. */
+  readonly signal: AbortSignal;
+  readonly startedAt: Date;
+  readonly sleptMs: number;
+  readonly phases: PhaseClock;
+  readonly trajectory: Trajectory;
+  image: PreparedImage | null;
+  sandbox: Sandbox | null;
+  report: AgentReport | null;
+  verifier: VerifierEvidence;
+  stop: TrialStop | null;
+  stoppedIn: Phase | null;
+  verifierTimeout: VerifierTimeoutInfo | null;
+  firstFailedTest: string | null;
+  workspaceSaved: boolean;
+  stats: SandboxStats | null;
+  networks: { agent: string; verifier: string };
+  /** What a reader of the result should know and no other field says. */
+  readonly notes: string[];
+}
+
+/** Files and clocks of an attempt that begins now. */
+export async function openAttempt(
+  spec: AttemptSpec,
+  deps: TrialDeps,
+  signal: AbortSignal,
+): Promise<AttemptState> {
+  const emit = (phase: Phase): void =>
+    deps.onEvent({
+      type: "phase-started",
+      taskName: spec.task.name,
+      rolloutName: spec.rolloutName,
+      phase,
+    });
+  return {
+    spec,
+    deps,
+    signal,
+    startedAt: deps.clock.now(),
+    sleptMs: deps.clock.sleptMs(),
+    phases: new PhaseClock(deps.clock, emit),
+    trajectory: await Trajectory.open(deps.folder),
+    image: null,
+    sandbox: null,
+    report: null,
+    verifier: { kind: "not-run" },
+    stop: null,
+    stoppedIn: null,
+    verifierTimeout: null,
+    firstFailedTest: null,
+    workspaceSaved: false,
+    stats: null,
+    networks: { agent: "none", verifier: "none" },
+    notes: [],
+  };
+}
+
+/** The lease that a sandbox of this attempt gets at first; `renewLease` keeps it alive. */
+export const LEASE_MS = 10 * 60_000;
+
+export function ownerOf(spec: AttemptSpec, deps: TrialDeps): SandboxOwner {
+  return {
+    runId: spec.runId,
+    jobName: spec.jobName,
+    rolloutName: spec.rolloutName,
+    process: deps.ownerProcess,
+    leaseMs: LEASE_MS,
+  };
+}

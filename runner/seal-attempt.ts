@@ -1,0 +1,169 @@
+import type { TrialRecord } from "../core/model/record.ts";
+import type { Isolation, PhaseSpan, Resources } from "../core/model/trial.ts";
+import { decideOutcome } from "../core/outcome/decide-outcome.ts";
+import type { AgentEnd, TrialEvidence, TrialStop } from "../core/outcome/trial-evidence.ts";
+import { renderSideFiles } from "../core/results/render-side-files.ts";
+import {
+  renderTrialResult,
+  trackNoUsage,
+  type TrialResultExtras,
+} from "../core/results/render-trial-result.ts";
+import { summarizeTrajectory } from "../core/results/summarize-trajectory.ts";
+import { timingOf } from "../core/results/timing.ts";
+import { NO_USAGE } from "./agents/agent.ts";
+import type { AttemptState } from "./attempt-state.ts";
+
+/** From how much sleep on a trial's limits measured nothing (attack 18). */
+const MAX_SLEPT_MS = 30_000;
+
+/**
+ * Decides the outcome from what the phases left, writes every file that follows from it, then
+ * result.json and the seal. Called when the sandbox is proven gone (attack 17).
+ */
+export async function sealAttempt(state: AttemptState): Promise<TrialRecord> {
+  const { spec, deps, trajectory } = state;
+  await trajectory.close();
+  const spans = state.phases.end();
+  const record = recordOf(state, spans);
+  const utcOffsetMinutes = -state.startedAt.getTimezoneOffset();
+  const sideFiles = renderSideFiles({
+    record,
+    instruction: spec.task.prompt,
+    prompts: state.report?.prompts ?? [],
+    events: trajectory.events,
+    rolloutDir: deps.rolloutDir,
+    utcOffsetMinutes,
+  });
+  for (const [path, text] of sideFiles) await deps.folder.write(path, text);
+  await deps.folder.seal(renderTrialResult(record, extrasOf(state, utcOffsetMinutes)));
+  return record;
+}
+
+function recordOf(state: AttemptState, spans: readonly PhaseSpan[]): TrialRecord {
+  const { spec, report, trajectory, verifier } = state;
+  const evidence = evidenceOf(state);
+  const events = trajectory.events;
+  return {
+    taskName: spec.task.name,
+    rolloutName: spec.rolloutName,
+    taskDigest: spec.task.digest,
+    settingsDigest: spec.settingsDigest,
+    attempt: spec.attempt,
+    agent: spec.agent,
+    agentName: report?.agentName ?? "",
+    model: spec.model,
+    outcome: decideOutcome(evidence),
+    rewards: verifier.kind === "rewards" ? verifier.rewards : null,
+    error: errorOf(evidence),
+    verifierError: verifier.kind === "error" ? verifier.error : null,
+    toolCalls: report?.toolCalls ?? 0,
+    skillInvocations: report?.skillInvocations ?? 0,
+    prompts: report?.prompts.length ?? 0,
+    trajectory: {
+      steps: events.length,
+      toolCallSteps: events.filter((event) => event.type === "tool_call").length,
+    },
+    usage: report?.usage ?? NO_USAGE,
+    startedAt: state.startedAt.toISOString(),
+    finishedAt: state.deps.clock.now().toISOString(),
+    timing: timingOf(spans, spec.agent),
+    spans: [...spans],
+    resources: resourcesOf(state),
+    isolation: isolationOf(state),
+    workspaceSaved: state.workspaceSaved,
+    firstFailedTest: state.firstFailedTest,
+  };
+}
+
+function evidenceOf(state: AttemptState): TrialEvidence {
+  const slept = state.deps.clock.sleptMs() - state.sleptMs > MAX_SLEPT_MS;
+  return {
+    agent: state.report?.end ?? { kind: "not-started" },
+    verifier: state.verifier,
+    stop: slept ? { kind: "host-suspended" } : state.stop,
+    phase: state.stoppedIn,
+    workspaceSaved: state.workspaceSaved,
+    verifierFailures: state.verifier.kind === "error" ? 1 : 0,
+    verifierWorksOnNop: null,
+  };
+}
+
+/** The agent side's error: its own, or what kept it from working. */
+function errorOf(evidence: TrialEvidence): TrialRecord["error"] {
+  const own = agentErrorOf(evidence.agent);
+  if (own !== null || evidence.stop === null) return own;
+  const outcome = decideOutcome({ ...evidence, verifier: { kind: "not-run" } });
+  if (outcome.kind === "scored") return null;
+  return { category: categoryOf(evidence.stop), message: outcome.detail };
+}
+
+function agentErrorOf(end: AgentEnd): TrialRecord["error"] {
+  return end.kind === "limit" || end.kind === "error" ? end.error : null;
+}
+
+/** The contract's words for a stop; it knows none of its own for an interruption or a budget. */
+function categoryOf(stop: TrialStop): NonNullable<TrialRecord["error"]>["category"] {
+  if (stop.kind !== "sandbox") return "other";
+  return stop.failure === "lost" ? "infra_failure" : "sandbox_setup";
+}
+
+function resourcesOf({ spec, stats }: AttemptState): Resources {
+  const { cpus, memoryMb, storageMb } = spec.task.config.sandbox;
+  return {
+    cpus,
+    memory_mb: memoryMb,
+    storage_mb: storageMb,
+    peak_memory_bytes: stats?.peakMemoryBytes ?? null,
+    oom_kills: stats?.oomKills ?? null,
+    cpu_seconds: stats?.cpuSeconds ?? null,
+    disk_bytes: stats?.diskBytes ?? null,
+  };
+}
+
+function isolationOf(state: AttemptState): Isolation | null {
+  const { sandbox, spec, deps, networks, notes } = state;
+  if (sandbox === null) return null;
+  const { caps } = deps.backend;
+  return {
+    backend: spec.environment,
+    image: sandbox.isolation.image,
+    image_digest: sandbox.isolation.imageDigest,
+    platform: caps.platform,
+    uid_separation: caps.uidSeparation,
+    no_new_privs: caps.noNewPrivs,
+    network_agent: networks.agent,
+    network_verifier: networks.verifier,
+    seccomp: sandbox.isolation.seccomp,
+    notes: [...sandbox.isolation.notes, ...notes],
+  };
+}
+
+function extrasOf(state: AttemptState, utcOffsetMinutes: number): TrialResultExtras {
+  const { spec, report, trajectory, sandbox } = state;
+  const limit = report?.end.kind === "limit" ? report.end.limit : null;
+  return {
+    trajectorySummary: summarizeTrajectory(trajectory.events, {
+      partial_trajectory: state.stop !== null,
+      trajectory_source: "acp",
+    }),
+    usageTracking: trackNoUsage(spec.environment),
+    source: spec.task.source,
+    sandboxId: sandbox?.id ?? null,
+    utcOffsetMinutes,
+    diagnostics: {
+      verifier_timeout_info: state.verifierTimeout,
+      ...(limit === "wall-clock"
+        ? {
+            agent_timeout_info: {
+              reason: "wall_clock_timeout",
+              timeout_sec: spec.agentTimeoutSec,
+              n_tool_calls: report?.toolCalls ?? 0,
+              pending_tool_call_ids: [],
+              terminal_event_recorded: true,
+              terminal_trajectory_complete: true,
+            },
+          }
+        : {}),
+    },
+  };
+}

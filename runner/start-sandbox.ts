@@ -1,0 +1,117 @@
+import { join } from "node:path";
+import type { NetworkMode } from "../core/model/task.ts";
+import { type NetworkPolicy, SandboxError, type SandboxLimits } from "../core/ports/sandbox.ts";
+import { renderSandboxFile } from "../core/results/render-side-files.ts";
+import { renderTrialConfig } from "../core/results/render-trial-config.ts";
+import { type AttemptState, ownerOf } from "./attempt-state.ts";
+import { packFile } from "./pack-file.ts";
+import { readyTask } from "./ready-task.ts";
+import { type ReadySandbox, setupSandbox } from "./setup/setup-sandbox.ts";
+import { packTests } from "./verifier/pack-tests.ts";
+
+const SETUP_TIMEOUT_SEC = 120;
+/** Docker's own default is unlimited; a fork bomb must meet a limit (attack 19). */
+const MAX_PROCESSES = 4096;
+const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** Dev homes are no workspace of their own: the contract moves them (spec 6.4, `sandbox.workdir`). */
+const ROOT_HOME = "/root";
+
+/** A sandbox set up for its agent, with what every later phase needs to know of it. */
+export interface SetUp extends ReadySandbox {
+  readonly sandbox: NonNullable<AttemptState["sandbox"]>;
+  /** Of the image and the task; nothing of this machine. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Phases prepare and start: the image, then a sandbox whose id is on disk before its first use. */
+export async function startSandbox(state: AttemptState): Promise<void> {
+  const { spec, deps, signal } = state;
+  const { task } = spec;
+  const owner = ownerOf(spec, deps);
+  const limits = limitsOf(state);
+  state.phases.enter("prepare");
+  state.image = await deps.images.prepare({
+    source: task.image,
+    contextDir: join(task.dir, task.environmentDir),
+    baseImageMap: deps.settings.baseImageMap,
+    timeoutMs: task.config.sandbox.buildTimeoutSec * 1000,
+    limits,
+    owner,
+    signal: deps.signal,
+    onLine: (line) =>
+      deps.onEvent({ type: "trial-line", rolloutName: spec.rolloutName, line: `build: ${line}` }),
+  });
+  state.phases.enter("start");
+  signal.throwIfAborted();
+  const network = policyOf(task.config.sandbox.networkMode);
+  const env = { ...state.image.env, ...task.config.sandbox.env };
+  state.sandbox = await deps.backend.create({
+    image: state.image,
+    owner,
+    limits,
+    network,
+    env,
+    signal,
+  });
+  await deps.folder.write(
+    "sandbox.json",
+    renderSandboxFile({
+      id: state.sandbox.id,
+      provider: deps.backend.name,
+      createdAt: deps.clock.now().toISOString(),
+    }),
+  );
+}
+
+/** Phase setup: instruction, solution for the oracle alone, agent user, the task's own readiness. */
+export async function setUpSandbox(state: AttemptState): Promise<SetUp> {
+  const { spec, deps, signal, image, sandbox } = state;
+  if (image === null || sandbox === null) throw new SandboxError("start-failed", "no sandbox");
+  const { task } = spec;
+  state.phases.enter("setup");
+  const env = { PATH: DEFAULT_PATH, ...image.env, ...task.config.sandbox.env };
+  const prompt = task.layout === "native" ? `${task.prompt}\n` : task.prompt;
+  await sandbox.put(packFile("instruction.md", prompt, 0o644), "/");
+  if (deps.agent.needsSolution && task.oracleDir !== null) {
+    const solution = { dir: join(task.dir, task.oracleDir), taskDir: task.dir };
+    await sandbox.put(await packTests(solution), `/${task.oracleDir}`);
+  }
+  const ready = await setupSandbox(sandbox, {
+    userName: deps.settings.sandboxUser,
+    workdir: workdirOf(task.config.sandbox.workdir, image.workdir),
+    signal,
+  });
+  await readyTask({ task, sandbox, workdir: ready.workdir, env, clock: deps.clock, signal });
+  await deps.folder.write("config.json", configOf(state));
+  return { ...ready, sandbox, env };
+}
+
+function configOf(state: AttemptState): string {
+  const { spec, deps, startedAt } = state;
+  const { verifierDir, oracleDir } = spec.task;
+  return renderTrialConfig(spec, {
+    reasoningEffort: deps.settings.reasoningEffort,
+    sandboxUser: deps.agent.runsAs === "root" ? null : deps.settings.sandboxUser,
+    lockedPaths: [`/${oracleDir ?? "solution"}`, `/${verifierDir}`],
+    setupTimeoutSec: SETUP_TIMEOUT_SEC,
+    concurrency: deps.settings.concurrency,
+    startedAt: startedAt.toISOString(),
+    utcOffsetMinutes: -startedAt.getTimezoneOffset(),
+  });
+}
+
+/** Unset: where the image starts; `/` is no workspace, root's home is (spec 6.4). */
+function workdirOf(asked: string | null, image: string): string {
+  if (asked !== null) return asked;
+  return image === "" || image === "/" ? ROOT_HOME : image;
+}
+
+function limitsOf({ spec }: AttemptState): SandboxLimits {
+  const { cpus, memoryMb, storageMb } = spec.task.config.sandbox;
+  return { cpus, memoryMb, storageMb, pids: MAX_PROCESSES };
+}
+
+/** What the adapters can hold; allowlists were refused in the plan. */
+export function policyOf(mode: NetworkMode): NetworkPolicy {
+  return mode === "public" ? "public" : "closed";
+}

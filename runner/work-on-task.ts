@@ -1,0 +1,139 @@
+import type { TrialRecord } from "../core/model/record.ts";
+import type { AgentEnd } from "../core/outcome/trial-evidence.ts";
+import { type NetworkPolicy, type ProcessMark, SandboxError } from "../core/ports/sandbox.ts";
+import { readTrialResult } from "../core/results/read-trial-result.ts";
+import { type AgentReport, NO_USAGE } from "./agents/agent.ts";
+import type { AttemptState } from "./attempt-state.ts";
+import { policyOf, type SetUp } from "./start-sandbox.ts";
+import { freezeWorkspace } from "./verifier/freeze-workspace.ts";
+import { restoreWorkspace } from "./verifier/restore-workspace.ts";
+import { stopAgent } from "./verifier/stop-agent.ts";
+
+const DISK_POLL_MS = 5000;
+const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+
+/** A workspace with nobody at work in it any more. */
+export interface FinishedWork extends SetUp {
+  /** The agent was root, so anything in the sandbox may be its own. */
+  readonly agentWasRoot: boolean;
+  /** What ran before the agent did. */
+  readonly mark: ProcessMark;
+  /** What the sandbox's network is now. */
+  readonly network: NetworkPolicy;
+}
+
+/** Phases agent, stop-agent and freeze; or, for a verify-only attempt, the saved work of an earlier one. */
+export async function workOnTask(state: AttemptState, setUp: SetUp): Promise<FinishedWork> {
+  const { spec } = state;
+  state.phases.enter("agent");
+  const agentWasRoot = state.deps.agent.runsAs === "root";
+  const mark = await setUp.sandbox.mark();
+  const started = policyOf(spec.task.config.sandbox.networkMode);
+  if (spec.verifyOnlyFrom !== null) {
+    await restoreWork(state, setUp, spec.verifyOnlyFrom);
+    return { ...setUp, agentWasRoot, mark, network: started };
+  }
+  const network = policyOf(
+    spec.task.config.agent.networkMode ?? spec.task.config.sandbox.networkMode,
+  );
+  if (network !== started) await setUp.sandbox.network(network);
+  state.networks.agent = network;
+  state.report = await runAgent(state, setUp);
+  state.phases.enter("stop-agent");
+  await stopAgent(setUp.sandbox, { uid: agentWasRoot ? 0 : setUp.agentUid, mark });
+  if (spec.saveOutputs) await freeze(state, setUp);
+  return { ...setUp, agentWasRoot, mark, network };
+}
+
+async function runAgent(state: AttemptState, setUp: SetUp): Promise<AgentReport> {
+  const { spec, deps, signal } = state;
+  const disk = watchDisk(state, setUp);
+  try {
+    return await deps.agent.run({
+      spec,
+      sandbox: setUp.sandbox,
+      folder: deps.folder,
+      trajectory: state.trajectory,
+      workdir: setUp.workdir,
+      env: setUp.env,
+      uid: setUp.agentUid,
+      home: setUp.agentHome,
+      signal: AbortSignal.any([signal, disk.signal]),
+      onLine: (line) => deps.onEvent({ type: "trial-line", rolloutName: spec.rolloutName, line }),
+    });
+  } catch (thrown) {
+    if (signal.aborted || !disk.signal.aborted) throw thrown;
+    return reportOf(deps.agent.name, { kind: "limit", limit: "disk", error: null });
+  } finally {
+    disk.end();
+  }
+}
+
+/** Where the backend cannot hold the disk limit itself, its use is looked at while the agent works. */
+function watchDisk(state: AttemptState, { sandbox }: SetUp) {
+  const over = new AbortController();
+  const { limits } = state.deps.backend.caps;
+  const maxBytes = state.spec.task.config.sandbox.storageMb * 1024 * 1024;
+  const look = async (): Promise<void> => {
+    try {
+      const { diskBytes } = await sandbox.stats();
+      if (diskBytes !== null && diskBytes > maxBytes) over.abort();
+    } catch (thrown) {
+      // A sandbox that is gone tells the agent's own call so, with its type.
+      if (!(thrown instanceof SandboxError)) throw thrown;
+    }
+  };
+  const timer = limits.disk ? undefined : setInterval(() => void look(), DISK_POLL_MS);
+  return { signal: over.signal, end: () => clearInterval(timer) };
+}
+
+async function freeze(
+  state: AttemptState,
+  { sandbox, workdir }: Pick<SetUp, "sandbox" | "workdir">,
+): Promise<void> {
+  state.phases.enter("freeze");
+  const frozen = await freezeWorkspace(sandbox, workdir, state.deps.folder);
+  state.workspaceSaved = frozen.saved;
+  if (!frozen.saved) state.notes.push(`the workspace was not saved: ${frozen.reason}`);
+}
+
+/** The earlier attempt's work is this one's too; its spending is not spent again. */
+async function restoreWork(
+  state: AttemptState,
+  { sandbox, workdir }: SetUp,
+  rolloutName: string,
+): Promise<void> {
+  const { folder, agent } = state.deps;
+  const earlier = await readEarlier(state, rolloutName);
+  await restoreWorkspace(sandbox, folder, { rolloutName, workdir, signal: state.signal });
+  const end = earlier === null ? ({ kind: "completed" } as const) : endOf(earlier);
+  state.report = {
+    ...reportOf(earlier?.agentName ?? agent.name, end),
+    toolCalls: earlier?.toolCalls ?? 0,
+  };
+  state.notes.push(`only verified: the work of ${rolloutName}`);
+  if (state.spec.saveOutputs) await freeze(state, { sandbox, workdir });
+}
+
+async function readEarlier(state: AttemptState, rolloutName: string): Promise<TrialRecord | null> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of state.deps.folder.readFrom(rolloutName, "result.json")) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_RESULT_BYTES) return null;
+    chunks.push(chunk);
+  }
+  const reading = readTrialResult(Buffer.concat(chunks).toString("utf8"), { rolloutName });
+  return reading.kind === "ok" ? reading.record : null;
+}
+
+function endOf({ error }: TrialRecord): AgentEnd {
+  if (error === null) return { kind: "completed" };
+  if (error.category === "timeout") return { kind: "limit", limit: "wall-clock", error };
+  if (error.category === "idle_timeout") return { kind: "limit", limit: "idle", error };
+  return { kind: "error", error, exitCode: null };
+}
+
+function reportOf(agentName: string, end: AgentEnd): AgentReport {
+  return { agentName, end, toolCalls: 0, skillInvocations: 0, prompts: [], usage: NO_USAGE };
+}

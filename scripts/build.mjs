@@ -1,0 +1,42 @@
+// Bundles the command line and the library into dist/ with esbuild: ES modules split at every
+// `import()`, so that a command loads only its own code. Prints nothing when all is well.
+import { createHash } from "node:crypto";
+import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+const fresh = `${root}dist.${process.pid}`;
+
+await build({
+  absWorkingDir: root,
+  entryPoints: ["cli/main.ts", "api/index.ts"],
+  outdir: fresh,
+  outbase: ".",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  chunkNames: "chunks/[hash]",
+  sourcemap: "linked",
+  logLevel: "warning",
+  define: { __BENCH_VERSION__: JSON.stringify(version) },
+  // CommonJS packages in the bundle ask for `require`.
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+  },
+});
+chmodSync(`${fresh}/cli/main.js`, 0o755);
+writeFileSync(`${fresh}/stamp`, `${createHash("sha256").update(version).digest("hex")}\n`);
+
+// A reader of the old dist/ keeps its open files; a crash in between leaves no half-built dist/.
+rmSync(`${root}dist.old`, { recursive: true, force: true });
+try {
+  renameSync(`${root}dist`, `${root}dist.old`);
+} catch (error) {
+  if (error.code !== "ENOENT") throw error;
+}
+renameSync(fresh, `${root}dist`);
+rmSync(`${root}dist.old`, { recursive: true, force: true });
