@@ -1,16 +1,18 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { BenchError } from "../../core/errors.ts";
+import { BenchError, messageOf } from "../../core/errors.ts";
 import type { AttemptFolder } from "../../core/ports/attempt-folder.ts";
 import type { ByteStream, Sandbox } from "../../core/ports/sandbox.ts";
 import { readTar } from "../../core/tar/read-tar.ts";
+import type { TarHeader } from "../../core/tar/tar-entry.ts";
 import { type TarSource, writeTar } from "../../core/tar/write-tar.ts";
 import { recordsOf, scriptCommand } from "./script-records.ts";
 import { escapeBytes, joinNames, splitPath } from "./stored-name.ts";
 import {
   ARCHIVE_PATH,
   FROZEN_FOLDERS,
+  type FrozenEntry,
   FrozenManifest,
   MANIFEST_PATH,
   WORKSPACE_ROOT,
@@ -38,9 +40,9 @@ printf 'done \0'
 `;
 
 /**
- * Puts a frozen workspace into a fresh sandbox for an attempt that only verifies, byte for byte:
- * every file is compared with the manifest's hash while it goes in. Throws `BenchError` when the
- * saved work is damaged or gone; nothing is verified then.
+ * Puts a frozen workspace into a fresh sandbox for an attempt that only verifies, byte for byte.
+ * Every file is compared with the manifest's hash before the first one goes in. Throws `BenchError`
+ * when the saved work is damaged or gone; the sandbox is untouched then.
  */
 export async function restoreWorkspace(
   sandbox: Sandbox,
@@ -48,6 +50,7 @@ export async function restoreWorkspace(
   request: RestoreRequest,
 ): Promise<void> {
   const manifest = await readManifest(folder, request.rolloutName);
+  await checkArchive(folder.readFrom(request.rolloutName, ARCHIVE_PATH), manifest);
   const roots = rootsOf(manifest, request.workdir);
   const extra = [...roots.values()].filter((target) => target !== request.workdir);
   const command = scriptCommand(EMPTY_SCRIPT, { WORKDIR: request.workdir }, request.signal);
@@ -55,7 +58,7 @@ export async function restoreWorkspace(
   recordsOf(completed, "emptying the workspace");
   for (const [root, target] of roots) {
     const archive = decompress(folder.readFrom(request.rolloutName, ARCHIVE_PATH));
-    await sandbox.put(writeTar(checkedEntries(archive, manifest, root)), target);
+    await sandbox.put(writeTar(entriesBelow(archive, root)), target);
   }
 }
 
@@ -66,39 +69,50 @@ function rootsOf(manifest: FrozenManifest, workdir: string): ReadonlyMap<string,
   return roots;
 }
 
-async function* checkedEntries(
+async function checkArchive(archive: ByteStream, manifest: FrozenManifest): Promise<void> {
+  const expected = new Map(manifest.entries.map((entry) => [entry.path, entry]));
+  try {
+    for await (const { header, content } of readTar(decompress(archive))) {
+      const path = pathOf(header);
+      const entry = expected.get(path);
+      const isSame = entry?.type === header.kind && (await hashOf(content)) === hashIn(entry);
+      if (!isSame) throw damaged(`${ARCHIVE_PATH}: ${path} is not what was saved`);
+      expected.delete(path);
+    }
+  } catch (thrown) {
+    if (thrown instanceof BenchError) throw thrown;
+    throw damaged(`${ARCHIVE_PATH}: ${messageOf(thrown)}`);
+  }
+  const [missing] = expected.keys();
+  if (missing !== undefined) throw damaged(`${ARCHIVE_PATH}: ${missing} is missing`);
+}
+
+async function* entriesBelow(
   archive: ByteStream,
-  manifest: FrozenManifest,
   root: string,
 ): AsyncGenerator<TarSource, void, undefined> {
-  const hashes = new Map(manifest.entries.map(({ path, sha256 }) => [path, sha256]));
   for await (const { header, content } of readTar(archive)) {
     const [first, ...names] = splitPath(header.name);
     if (first?.toString("utf8") !== root || names.length === 0) continue;
-    const path = escapeBytes(header.name).replace(/\/$/u, "");
     const isLink = header.kind === "hardlink";
     const linkName = isLink ? joinNames(splitPath(header.linkName).slice(1)) : header.linkName;
-    yield {
-      header: { ...header, name: joinNames(names), linkName },
-      content: checkedContent(content, path, hashes.get(path)),
-    };
+    yield { header: { ...header, name: joinNames(names), linkName }, content };
   }
 }
 
-async function* checkedContent(
-  content: AsyncIterable<Uint8Array>,
-  path: string,
-  sha256: string | undefined,
-): ByteStream {
+function pathOf(header: TarHeader): string {
+  return escapeBytes(header.name).replace(/\/$/u, "");
+}
+
+/** sha256 of a content; of nothing for entries that have none, as `hashIn` says. */
+async function hashOf(content: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash("sha256");
-  let isEmpty = true;
-  for await (const chunk of content) {
-    isEmpty = false;
-    hash.update(chunk);
-    yield chunk;
-  }
-  const isSame = sha256 === undefined ? isEmpty : hash.digest("hex") === sha256;
-  if (!isSame) throw damaged(`${ARCHIVE_PATH}: ${path} is not what was saved`);
+  for await (const chunk of content) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+function hashIn(entry: FrozenEntry): string {
+  return entry.sha256 ?? createHash("sha256").digest("hex");
 }
 
 async function readManifest(folder: AttemptFolder, rolloutName: string): Promise<FrozenManifest> {

@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { gunzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { readTar } from "../../../core/tar/read-tar.ts";
+import type { TarSource } from "../../../core/tar/write-tar.ts";
+import { freezeWorkspace } from "../../../runner/verifier/freeze-workspace.ts";
+import { restoreWorkspace } from "../../../runner/verifier/restore-workspace.ts";
+import { FrozenManifest } from "../../../runner/verifier/workspace-archive.ts";
+import { type AttemptFiles, attemptFiles } from "./attempt-files.ts";
+import { entry, root, ScriptedSandbox } from "./scripted-sandbox.ts";
+
+const BINARY = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 251));
+
+const WORK: readonly TarSource[] = [
+  root("app"),
+  entry("app/answer.txt", { content: "42\n", mode: 0o640, uid: 10_001, gid: 10_001 }),
+  entry("app/empty", { mode: 0o4755 }),
+  entry("app/data", { kind: "directory", mode: 0o1777 }),
+  entry("app/data/big", { content: BINARY }),
+  entry(Buffer.from("app/data/\xff\n", "latin1"), { content: "odd" }),
+  entry("app/link", { kind: "symlink", linkName: "/etc/passwd" }),
+  entry("app/twin", { kind: "hardlink", linkName: "app/answer.txt" }),
+];
+
+async function frozen(): Promise<AttemptFiles> {
+  const sandbox = new ScriptedSandbox();
+  sandbox.trees.set("/app", WORK);
+  sandbox.trees.set("/logs/artifacts", [root("artifacts"), entry("artifacts/a", { content: "A" })]);
+  const files = await attemptFiles();
+  const result = await freezeWorkspace(sandbox, "/app", files.folder);
+  expect(result).toMatchObject({ saved: true, entries: 10 });
+  return files;
+}
+
+function restore(files: AttemptFiles, sandbox: ScriptedSandbox): Promise<void> {
+  return restoreWorkspace(sandbox, files.folder, {
+    rolloutName: files.folder.rolloutName,
+    workdir: "/work",
+    signal: new AbortController().signal,
+  });
+}
+
+async function entriesOf(archive: Uint8Array): Promise<Record<string, string>> {
+  const seen: Record<string, string> = {};
+  for await (const { header, content } of readTar(oneChunk(archive))) {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of content) chunks.push(chunk);
+    const hash = createHash("sha256").update(Buffer.concat(chunks)).digest("hex").slice(0, 8);
+    const name = Buffer.from(header.name).toString("latin1").replace(/\/$/u, "");
+    const link = Buffer.from(header.linkName).toString("latin1");
+    seen[name] = `${header.kind} ${header.mode.toString(8)} ${header.uid} ${hash} ${link}`;
+  }
+  return seen;
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+test("the manifest lists every entry with its mode, and files with size and hash", async () => {
+  const files = await frozen();
+  const manifest = FrozenManifest.parse(JSON.parse(files.text("evidence/manifest.json")));
+  expect(manifest.workdir).toBe("/app");
+  expect(manifest.entries.map(({ path, type, mode }) => `${path} ${type} ${mode}`)).toEqual([
+    "workspace directory 0755",
+    "workspace/answer.txt file 0640",
+    "workspace/empty file 4755",
+    "workspace/data directory 1777",
+    "workspace/data/big file 0644",
+    "workspace/data/=FF\n file 0644",
+    "workspace/link symlink 0644",
+    "workspace/twin hardlink 0644",
+    "artifacts directory 0755",
+    "artifacts/a file 0644",
+  ]);
+  expect(manifest.entries[4]).toMatchObject({
+    size: BINARY.length,
+    sha256: createHash("sha256").update(BINARY).digest("hex"),
+  });
+  expect(manifest.entries[6]).toMatchObject({ target: "/etc/passwd" });
+});
+
+test("what was frozen goes into a fresh sandbox entry for entry, byte for byte", async () => {
+  const files = await frozen();
+  const sandbox = new ScriptedSandbox();
+  sandbox.execs.push({ prints: "done \0" });
+  await restore(files, sandbox);
+  expect(sandbox.puts.map(({ dir }) => dir)).toEqual(["/work", "/logs/artifacts"]);
+  const before = await entriesOf(gunzipSync(files.bytes("evidence/workspace.tar.gz")));
+  const after = await entriesOf(sandbox.puts[0]?.bytes ?? Buffer.alloc(0));
+  const expected = Object.entries(before)
+    .filter(([name]) => name.startsWith("workspace/"))
+    .map(([name, what]) => [name.slice(10), what.replace("workspace/answer.txt", "answer.txt")]);
+  expect(after).toEqual(Object.fromEntries(expected));
+  expect(Object.keys(after)).toHaveLength(7);
+});
+
+test("a saved workspace that was changed since is refused, not verified", async () => {
+  const files = await frozen();
+  const manifest = JSON.parse(files.text("evidence/manifest.json"));
+  manifest.entries[1].sha256 = "0".repeat(64);
+  await files.folder.write("evidence/manifest.json", JSON.stringify(manifest));
+  const sandbox = new ScriptedSandbox();
+  await expect(restore(files, sandbox)).rejects.toThrow(
+    "workspace/answer.txt is not what was saved",
+  );
+  expect(sandbox.commands).toEqual([]);
+});
+
+test("a damaged archive, a damaged manifest and a missing one are each refused", async () => {
+  const files = await frozen();
+  const archive = files.bytes("evidence/workspace.tar.gz");
+  const sandbox = new ScriptedSandbox();
+  await files.folder.write("evidence/workspace.tar.gz", archive.subarray(0, archive.length / 2));
+  await expect(restore(files, sandbox)).rejects.toThrow("saved workspace cannot be verified again");
+  await files.folder.write("evidence/manifest.json", "{}");
+  await expect(restore(files, sandbox)).rejects.toThrow("no manifest of a workspace");
+  await expect(restore(await attemptFiles(), sandbox)).rejects.toThrow("not there");
+});
+
+test("a workspace with too many entries is not kept in part", async () => {
+  const sandbox = new ScriptedSandbox();
+  const many = Array.from({ length: 200_001 }, (_, index) => entry(`app/${index}`));
+  sandbox.trees.set("/app", [root("app"), ...many]);
+  const files = await attemptFiles();
+  expect(await freezeWorkspace(sandbox, "/app", files.folder)).toEqual({
+    saved: false,
+    reason: "the workspace has more than 200000 entries",
+  });
+  expect(files.paths()).toEqual([]);
+}, 60_000);
