@@ -1,11 +1,12 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { BenchError } from "../../core/errors.ts";
 import { Evaluation } from "../../core/model/evaluation.ts";
 import type { Quarantined, TrialRecord } from "../../core/model/record.ts";
 import { readEarlierAttempt } from "../../core/plan/read-earlier-jobs.ts";
 import type { JobRef } from "../../core/ports/job-store.ts";
-import type { PlannedMeasurement } from "../../core/results/group-trials.ts";
+import type { PlannedMeasurement, Trial } from "../../core/results/group-trials.ts";
 import { toLoadedJob, toLoadedJobs } from "../../core/results/loaded-job.ts";
 import type {
   AttemptFiles,
@@ -68,10 +69,10 @@ async function readJob({ jobsDir, jobName }: JobRef): Promise<LoadedJob> {
   for await (const stored of readAttempts(path)) {
     const attempt = readEarlierAttempt(stored);
     if (attempt.kind === "ended") records.push(attempt.record);
-    else if (attempt.kind === "unfinished") interrupted.push(await readInterrupted(path, attempt));
+    else if (attempt.kind === "unfinished") interrupted.push(readInterrupted(path, attempt));
     else quarantined.push({ path: join(path, attempt.rolloutName), reason: attempt.reason });
   }
-  const planned = await readPlanned(path);
+  const planned = readPlanned(path);
   const found = {
     path,
     jobName,
@@ -81,27 +82,31 @@ async function readJob({ jobsDir, jobName }: JobRef): Promise<LoadedJob> {
     interrupted,
     quarantined,
     files: new Map<string, AttemptFiles>(),
-    summary: (await readSmallJson(join(path, "summary.json"), MAX_JOB_FILE_BYTES)) ?? null,
+    summary: readSmallJson(join(path, "summary.json"), MAX_JOB_FILE_BYTES) ?? null,
   };
   return await withDetails(toLoadedJob(found));
 }
 
+/** Trials looked at before other work of the process has its turn. */
+const TRIALS_AT_ONCE = 64;
+
 /** Details of the attempts that count; the many that do not are not looked at again. */
 async function withDetails(job: LoadedJob): Promise<LoadedJob> {
   const files = new Map<string, AttemptFiles>();
-  const trials = [];
+  const trials: Trial[] = [];
   for (const trial of job.trials) {
+    if (trials.length % TRIALS_AT_ONCE === 0) await setImmediate();
     const dir = join(job.path, trial.record.rolloutName);
-    const found = await readAttemptFiles(dir);
+    const found = readAttemptFiles(dir);
     files.set(trial.record.rolloutName, found);
-    trials.push({ ...trial, record: await withFailedTest(trial.record, dir, found) });
+    trials.push({ ...trial, record: withFailedTest(trial.record, dir, found) });
   }
   return { ...job, trials, files };
 }
 
 /** What evaluation.json says was planned; null for jobs by BenchFlow and where it is lost. */
-async function readPlanned(jobDir: string): Promise<PlannedMeasurement | null> {
-  const value = await readSmallJson(join(jobDir, "evaluation.json"), MAX_JOB_FILE_BYTES);
+function readPlanned(jobDir: string): PlannedMeasurement | null {
+  const value = readSmallJson(join(jobDir, "evaluation.json"), MAX_JOB_FILE_BYTES);
   const evaluation = Evaluation.safeParse(value).data;
   if (evaluation === undefined || evaluation.tasks === null) return null;
   return { settingsDigest: evaluation.settings_digest, tasks: evaluation.tasks };

@@ -1,17 +1,23 @@
+import { readdirSync } from "node:fs";
+import type { Dirent } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import type { TrialRecord } from "../../core/model/record.ts";
 import type { AttemptFiles, InterruptedAttempt } from "../../core/results/loaded-job.ts";
 import { firstFailedTest } from "../../core/results/first-failed-test.ts";
-import { listEntries } from "../files/read-attempts.ts";
+import { isMissing, storeError } from "../files/store-error.ts";
 import { readSmallFile, readSmallJson } from "./read-small-file.ts";
 
 const MAX_DETAIL_BYTES = 4 * 1024 * 1024;
 
 /** Which of the contract's files an attempt has. Folders that are links are not looked into. */
-export async function readAttemptFiles(attemptDir: string): Promise<AttemptFiles> {
-  const verifier = await fileNames(attemptDir, "verifier");
-  const trajectory = await fileNames(attemptDir, "trajectory");
+export function readAttemptFiles(attemptDir: string): AttemptFiles {
+  const folders = namesOf(attemptDir, (entry) => entry.isDirectory());
+  const filesIn = (folder: string): ReadonlySet<string> =>
+    folders.has(folder)
+      ? namesOf(join(attemptDir, folder), (entry) => entry.isFile())
+      : new Set<string>();
+  const verifier = filesIn("verifier");
   const find = (name: string): string | null => (verifier.has(name) ? `verifier/${name}` : null);
   const events = "acp_trajectory.jsonl";
   return {
@@ -21,30 +27,32 @@ export async function readAttemptFiles(attemptDir: string): Promise<AttemptFiles
     rewardText: find("reward.txt"),
     stdout: find("test-stdout.txt"),
     stderr: find("test-stderr.txt"),
-    trajectory: trajectory.has(events) ? `trajectory/${events}` : null,
+    trajectory: filesIn("trajectory").has(events) ? `trajectory/${events}` : null,
   };
 }
 
-async function fileNames(attemptDir: string, folder: string): Promise<ReadonlySet<string>> {
-  const entries = await listEntries(attemptDir);
-  const isFolder = entries.some((entry) => entry.name === folder && entry.isDirectory());
-  if (!isFolder) return new Set();
-  const inside = await listEntries(join(attemptDir, folder));
-  return new Set(inside.filter((entry) => entry.isFile()).map((entry) => entry.name));
+function namesOf(dir: string, wanted: (entry: Dirent) => boolean): ReadonlySet<string> {
+  try {
+    const entries = readdirSync(dir, { withFileTypes: true });
+    return new Set(entries.filter(wanted).map((entry) => entry.name));
+  } catch (error) {
+    if (isMissing(error)) return new Set();
+    throw storeError(error, "list", dir);
+  }
 }
 
 /**
  * The record with the first failing test of the report beside it: BenchFlow's results do not carry
  * it, ours do.
  */
-export async function withFailedTest(
+export function withFailedTest(
   record: TrialRecord,
   attemptDir: string,
   files: AttemptFiles,
-): Promise<TrialRecord> {
+): TrialRecord {
   const passed = record.outcome.kind === "scored" && record.outcome.passed;
   if (passed || record.attempt !== null || files.ctrf === null) return record;
-  const found = await readSmallFile(join(attemptDir, files.ctrf), MAX_DETAIL_BYTES);
+  const found = readSmallFile(join(attemptDir, files.ctrf), MAX_DETAIL_BYTES);
   return found.kind === "text"
     ? { ...record, firstFailedTest: firstFailedTest(found.text) }
     : record;
@@ -59,13 +67,13 @@ const Started = z.object({
 const SandboxFile = z.object({ sandbox_id: z.string().nullish().catch(null) });
 
 /** What an attempt without a result left about itself (spec 12.5). */
-export async function readInterrupted(
+export function readInterrupted(
   jobDir: string,
   attempt: Pick<InterruptedAttempt, "rolloutName" | "taskName">,
-): Promise<InterruptedAttempt> {
+): InterruptedAttempt {
   const dir = join(jobDir, attempt.rolloutName);
-  const config = await readSmallJson(join(dir, "config.json"), MAX_DETAIL_BYTES);
-  const sandbox = await readSmallJson(join(dir, "sandbox.json"), MAX_DETAIL_BYTES);
+  const config = readSmallJson(join(dir, "config.json"), MAX_DETAIL_BYTES);
+  const sandbox = readSmallJson(join(dir, "sandbox.json"), MAX_DETAIL_BYTES);
   const started = Started.safeParse(config).data;
   return {
     rolloutName: attempt.rolloutName,

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import {
   aggregateLine,
   JOB_LINE_FILES,
@@ -10,8 +11,8 @@ import { listEntries } from "../files/read-attempts.ts";
 import { readSmallFile } from "./read-small-file.ts";
 
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
-/** Files read at once: enough to hide the disk, few enough to hold in memory. */
-const READ_AHEAD = 16;
+/** Files read before other work of the process has its turn. */
+const FILES_AT_ONCE = 64;
 const ERRORS_FILE = "results.errors.json";
 
 /**
@@ -50,17 +51,15 @@ async function* readLines(
   rolloutNames: readonly string[],
   file: (typeof JOB_LINE_FILES)[number],
 ): AsyncGenerator<ReadLine> {
-  for (let at = 0; at < rolloutNames.length; at += READ_AHEAD) {
-    const batch = rolloutNames.slice(at, at + READ_AHEAD).map(async (rolloutName, index) => {
-      const path = join(jobDir, rolloutName, file.trialFile);
-      return { rolloutName, found: await readLine(path, file.numbered ? at + index : null) };
-    });
-    yield* await Promise.all(batch);
+  for (const [index, rolloutName] of rolloutNames.entries()) {
+    if (index % FILES_AT_ONCE === 0) await setImmediate();
+    const path = join(jobDir, rolloutName, file.trialFile);
+    yield { rolloutName, found: readLine(path, file.numbered ? index : null) };
   }
 }
 
-async function readLine(path: string, exampleId: number | null): Promise<AggregatedLine> {
-  const found = await readSmallFile(path, MAX_LINE_BYTES);
+function readLine(path: string, exampleId: number | null): AggregatedLine {
+  const found = readSmallFile(path, MAX_LINE_BYTES);
   switch (found.kind) {
     case "text":
       return aggregateLine(found.text, exampleId);
