@@ -1,10 +1,14 @@
 import * as z from "zod";
 
-/** Where a task's containers may connect to while a phase runs (spec 6.4). */
-export const NetworkMode = z.enum(["public", "no-network", "allowlist"]);
+/**
+ * Where a task's containers may connect to while a phase runs (spec 6.4; denylist: spec-0.7.12 section
+ * 8). No backend holds the two lists yet, so their tasks carry a refusal.
+ */
+export const NetworkMode = z.enum(["public", "no-network", "allowlist", "denylist"]);
 export type NetworkMode = z.infer<typeof NetworkMode>;
 
 const Environment = z.record(z.string(), z.string());
+const Anything = z.record(z.string(), z.unknown());
 const Seconds = z.number().positive();
 
 export const Healthcheck = z.object({
@@ -24,6 +28,11 @@ export const SetupCommand = z.object({
   env: Environment.default({}),
   user: z.string().nullable().default(null),
   service: z.string().default("main"),
+  /** Host-side wishes: parsed, and refused, because no command of a task runs on the host. */
+  hostLock: z.string().nullable().default(null),
+  captureDir: z.string().nullable().default(null),
+  captureDirB64Env: z.string().nullable().default(null),
+  captureDirB64EnvFileVar: z.string().nullable().default(null),
 });
 export type SetupCommand = z.infer<typeof SetupCommand>;
 
@@ -36,8 +45,28 @@ export const McpServer = z.object({
   cwd: z.string().nullable().default(null),
   env: Environment.default({}),
   headers: Environment.default({}),
+  /** Tools and tags to offer or hide; null means all. */
+  tools: z.array(z.string()).nullable().default(null),
+  includeTags: z.array(z.string()).nullable().default(null),
+  excludeTags: z.array(z.string()).nullable().default(null),
 });
 export type McpServer = z.infer<typeof McpServer>;
+
+/** A path of the sandbox to keep after the run. */
+export const Artifact = z.object({
+  source: z.string(),
+  destination: z.string().nullable().default(null),
+  exclude: z.array(z.string()).default([]),
+});
+export type Artifact = z.infer<typeof Artifact>;
+
+/** How several metrics of a verifier's document become one reward (spec 6.7). */
+export const AggregatePolicy = z.object({
+  method: z.string(),
+  weights: z.record(z.string(), z.number()).nullable().default(null),
+  threshold: z.number().default(0.7),
+});
+export type AggregatePolicy = z.infer<typeof AggregatePolicy>;
 
 /**
  * A task's configuration after both layouts and their deprecated forms were read into one model
@@ -78,6 +107,21 @@ export const TaskConfig = z.object({
       sandboxMode: z.enum(["shared", "separate"]).nullable().default(null),
       cleanupConftests: z.boolean().default(true),
       pytestPlugins: z.array(z.string()).default([]),
+      /** From verifier.md; used for reward files that carry no policy of their own. */
+      aggregatePolicy: AggregatePolicy.nullable().default(null),
+      judge: z
+        .object({
+          model: z.string().default("claude-sonnet-4-6"),
+          rubricPath: z.string().default("tests/rubric.toml"),
+          inputDir: z.string().default("/app"),
+          inputType: z.literal("deliverables").default("deliverables"),
+          context: z.string().default(""),
+        })
+        .prefault({}),
+      /** The hidden answer key of memory tasks; null when there is none. */
+      expectedSkills: z.array(z.string()).nullable().default(null),
+      /** The sandbox of a separate verifier, as written; such tasks carry a refusal. */
+      sandbox: Anything.nullable().default(null),
     })
     .prefault({}),
   sandbox: z
@@ -91,6 +135,11 @@ export const TaskConfig = z.object({
       memoryMb: z.int().positive().default(2048),
       storageMb: z.int().positive().default(10_240),
       gpus: z.int().min(0).default(0),
+      gpuTypes: z.array(z.string()).default([]),
+      tpu: z.object({ type: z.string(), topology: z.string() }).nullable().default(null),
+      blockedHosts: z.array(z.string()).default([]),
+      blockedUrls: z.array(z.string()).default([]),
+      bugswarmImageTag: z.string().nullable().default(null),
       env: Environment.default({}),
       workdir: z.string().nullable().default(null),
       skillsDir: z.string().nullable().default(null),
@@ -102,6 +151,13 @@ export const TaskConfig = z.object({
   oracle: z
     .object({ env: Environment.default({}), timeoutSec: Seconds.nullable().default(null) })
     .prefault({}),
+  metadata: Anything.default({}),
+  source: z.union([z.string(), Anything]).nullable().default(null),
+  reward: Anything.default({}),
+  artifacts: z.array(Artifact).default([]),
+  /** Harbor's multi-step tasks, as written: parsed, and refused. */
+  steps: z.array(Anything).default([]),
+  multiStepRewardStrategy: z.enum(["mean", "final"]).nullable().default(null),
 });
 export type TaskConfig = z.infer<typeof TaskConfig>;
 
@@ -130,6 +186,18 @@ export const ImageSource = z.discriminatedUnion("kind", [
 ]);
 export type ImageSource = z.infer<typeof ImageSource>;
 
+/** What task.md says beyond its configuration: who talks, in which order, to which user. */
+export const TaskDocument = z.object({
+  agents: Anything.default({}),
+  scenes: z.array(Anything).default([]),
+  user: Anything.nullable().default(null),
+  benchflow: Anything.default({}),
+  rolePrompts: z.record(z.string(), z.string()).default({}),
+  scenePrompts: z.record(z.string(), z.string()).default({}),
+  userPersona: z.string().nullable().default(null),
+});
+export type TaskDocument = z.infer<typeof TaskDocument>;
+
 /** A task as the plan and the runner see it. Plain data: it crosses to other machines. */
 export const Task = z.object({
   /** The folder's name: what selects, names and reports the task. */
@@ -156,6 +224,7 @@ export const Task = z.object({
   refusals: z.array(Refusal),
   warnings: z.array(z.string()),
   source: TaskSource.nullable(),
+  document: TaskDocument.prefault({}),
 });
 export type Task = z.infer<typeof Task>;
 
