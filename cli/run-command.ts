@@ -56,8 +56,11 @@ export interface RunOptions {
   readonly baseImageMap?: string;
 }
 
+function hidden(flags: string, help: string): Option {
+  return new Option(flags, help).hideHelp();
+}
+
 function addHiddenRunOptions(command: Command): void {
-  const hidden = (flags: string, help: string): Option => new Option(flags, help).hideHelp();
   command.addOption(hidden("--help-all", "this help with every flag"));
   command.addOption(hidden("--tasks-dir <dir>", "long form of the task folder"));
   command.addOption(hidden("-d, --dataset <name@version>", "a registry dataset"));

@@ -22,7 +22,7 @@ await build({
   chunkNames: "chunks/[hash]",
   sourcemap: "linked",
   logLevel: "warning",
-  define: { __BENCH_VERSION__: JSON.stringify(version) },
+  define: { BENCH_VERSION_OF_BUILD: JSON.stringify(version) },
   // CommonJS packages in the bundle ask for `require`.
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

@@ -7,7 +7,7 @@ import { script } from "./script.ts";
 const AGENTS: readonly Agent[] = [oracle, nop, script];
 
 /** Agents that BenchFlow has and this edition does not have yet, by every name they go by. */
-const UNBUILT = [
+const UNBUILT: ReadonlySet<string> = new Set([
   "claude-agent-acp",
   "claude",
   "codex-acp",
@@ -22,13 +22,13 @@ const UNBUILT = [
   "openhands",
   "openclaw",
   "deepagents",
-];
+]);
 
 /** The agent of that name. Throws `BenchError` (`usage`) before anything is created. */
 export function chooseAgent(name: string): Agent {
   const found = AGENTS.find((agent) => agent.name === name);
   if (found !== undefined) return found;
-  const what = UNBUILT.includes(name)
+  const what = UNBUILT.has(name)
     ? `agent ${name} is not built yet in this edition`
     : `there is no agent ${JSON.stringify(name)}`;
   throw new BenchError("usage", what, {
