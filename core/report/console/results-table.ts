@@ -3,8 +3,12 @@ import { formatPercent, formatReward } from "../../results/format-share.ts";
 import { formatCount, formatDollars, formatDuration } from "./format-amounts.ts";
 import { showSafely, widthOf } from "./safe-text.ts";
 
-/** A table of texts: columns as wide as their widest cell, two spaces between, no trailing spaces. */
-export function renderTable(rows: readonly (readonly string[])[]): string[] {
+/**
+ * A table of texts, the first row its header: columns as wide as their widest cell, two spaces
+ * between, no trailing spaces. Cells may come from tasks and agents: they are made safe here.
+ */
+export function renderTable(texts: readonly (readonly string[])[]): string[] {
+  const rows = texts.map((row) => row.map(showSafely));
   const widths = (rows[0] ?? []).map((_, column) =>
     rows.reduce((most, row) => Math.max(most, widthOf(row[column] ?? "")), 0),
   );
@@ -35,7 +39,7 @@ const HEADER = [
  */
 export function renderResultsTable(loaded: LoadedJobs): string[] {
   const rows = loaded.jobs.map((job) => toRow(job, loaded.path));
-  return renderTable([HEADER, ...rows].map((row) => row.map(showSafely)));
+  return renderTable([HEADER, ...rows]);
 }
 
 function toRow(job: LoadedJob, root: string): string[] {
