@@ -61,7 +61,7 @@ export class FileJobFolder implements JobFolder {
   async read(name: string): Promise<Uint8Array | null> {
     checkName(name);
     const path = join(this.dir, name);
-    const found = await readFileBytes(path, MAX_JOB_FILE_BYTES);
+    const found = readFileBytes(path, MAX_JOB_FILE_BYTES);
     if (found.kind === "read") return found.bytes;
     if (found.kind === "missing") return null;
     throw new BenchError("unavailable", `${path} ${found.reason}`, {

@@ -75,7 +75,7 @@ export class FileJobStore implements JobStore {
   async readJob({ jobsDir, jobName }: JobRef): Promise<StoredJob> {
     const dir = this.#jobDir({ jobsDir, jobName });
     await checkFolder(dir);
-    const found = await readFileBytes(join(dir, EVALUATION_FILE), MAX_EVALUATION_BYTES);
+    const found = readFileBytes(join(dir, EVALUATION_FILE), MAX_EVALUATION_BYTES);
     return {
       jobsDir,
       jobName,

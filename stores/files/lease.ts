@@ -113,7 +113,7 @@ export class Lease {
 
   async #begin(): Promise<this> {
     try {
-      await refuseForeignLock(this.#jobDir);
+      refuseForeignLock(this.#jobDir);
       this.#writeLockFile();
     } catch (error) {
       await this.release();
@@ -201,7 +201,7 @@ async function removeEndedHolder(jobDir: string): Promise<void> {
   const names = await readdir(folder).catch(ignoreMissing);
   for (const name of names ?? []) {
     const path = join(folder, name);
-    const text = await readSmallText(path);
+    const text = readSmallText(path);
     if (text === null) continue;
     const entry = LeaseEntry.parse(name);
     if (entry !== null && !entry.hasEnded(text)) throw entry.refusal(text, jobDir);
@@ -209,16 +209,16 @@ async function removeEndedHolder(jobDir: string): Promise<void> {
   }
 }
 
-async function refuseForeignLock(jobDir: string): Promise<void> {
+function refuseForeignLock(jobDir: string): void {
   const path = join(jobDir, LOCK_FILE);
-  const text = await readSmallText(path);
+  const text = readSmallText(path);
   const refusal = text === null ? null : readForeignLock(text, jobDir);
   if (refusal !== null) throw refusal;
 }
 
 /** What is no small plain file is not a lock that anyone wrote: it reads as an empty one. */
-async function readSmallText(path: string): Promise<string | null> {
-  const found = await readFileBytes(path, MAX_LOCK_BYTES);
+function readSmallText(path: string): string | null {
+  const found = readFileBytes(path, MAX_LOCK_BYTES);
   if (found.kind === "missing") return null;
   return found.kind === "read" ? new TextDecoder().decode(found.bytes) : "";
 }

@@ -1,4 +1,4 @@
-import { readdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readFileBytes } from "./read-file.ts";
 import { attemptNames, listEntries } from "./read-attempts.ts";
@@ -18,21 +18,21 @@ export async function putInOrder(jobDir: string): Promise<void> {
   await removeTemporaries(jobDir);
   for (const name of await attemptNames(jobDir)) {
     const attemptDir = join(jobDir, name);
-    const entries = await readdir(attemptDir);
+    const entries = (await listEntries(attemptDir)).map((entry) => entry.name);
     if (!entries.includes(SEAL_FILE)) await finishAttempt(attemptDir, entries);
   }
 }
 
 async function finishAttempt(attemptDir: string, entries: readonly string[]): Promise<void> {
   await removeTemporaries(attemptDir, { below: true });
-  if (!entries.includes(RESULT_FILE) || !(await isJsonFile(join(attemptDir, RESULT_FILE)))) return;
+  if (!entries.includes(RESULT_FILE) || !isJsonFile(join(attemptDir, RESULT_FILE))) return;
   const seal = await sealOf(attemptDir, { known: new Map(), recovered: true });
   await writeAtomic(join(attemptDir, SEAL_FILE), sealText(seal), { syncFolder: true });
 }
 
 /** A result that cannot be read was not written by a kill: it is left as it is, for a person. */
-async function isJsonFile(path: string): Promise<boolean> {
-  const found = await readFileBytes(path, MAX_RESULT_BYTES);
+function isJsonFile(path: string): boolean {
+  const found = readFileBytes(path, MAX_RESULT_BYTES);
   if (found.kind !== "read") return false;
   try {
     JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(found.bytes));

@@ -1,5 +1,6 @@
+import { readdirSync } from "node:fs";
 import type { Dirent } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
 import { join } from "node:path";
 import { taskNameOf } from "../../core/plan/rollout-name.ts";
 import { compareNames } from "../../core/plan/compare-names.ts";
@@ -9,8 +10,8 @@ import { matchesSeal, readSeal, RESULT_FILE, SEAL_FILE } from "./seal-folder.ts"
 import { isMissing, storeError } from "./store-error.ts";
 
 const MAX_RESULT_BYTES = 64 * 1024 * 1024;
-/** Attempts read at once: enough to hide the disk, few enough to hold in memory. */
-const READ_AHEAD = 16;
+/** Attempts read without a pause: other work, such as a status line, runs in between. */
+const READ_AT_ONCE = 32;
 
 /** Names of the attempts' folders in a job folder, in byte order. Links are none. */
 export async function attemptNames(jobDir: string): Promise<string[]> {
@@ -25,48 +26,52 @@ export async function listFolders(dir: string): Promise<string[]> {
 }
 
 export async function listEntries(dir: string): Promise<Dirent[]> {
+  return listEntriesNow(dir);
+}
+
+function listEntriesNow(dir: string): Dirent[] {
   try {
-    return await readdir(dir, { withFileTypes: true });
+    return readdirSync(dir, { withFileTypes: true });
   } catch (error) {
     if (isMissing(error)) return [];
     throw storeError(error, "list", dir);
   }
 }
 
-/** Every attempt of a job in order of its name, a few read ahead and none kept. */
+/** Every attempt of a job in order of its name, one in memory at a time. */
 export async function* readAttempts(jobDir: string): AsyncGenerator<StoredAttempt> {
   const names = await attemptNames(jobDir);
-  for (let at = 0; at < names.length; at += READ_AHEAD) {
-    const next = names.slice(at, at + READ_AHEAD);
-    yield* await Promise.all(next.map((name) => readAttempt(jobDir, name)));
+  for (const [index, name] of names.entries()) {
+    if (index % READ_AT_ONCE === 0) await setImmediate();
+    yield readAttempt(jobDir, name);
   }
 }
 
-async function readAttempt(jobDir: string, rolloutName: string): Promise<StoredAttempt> {
+function readAttempt(jobDir: string, rolloutName: string): StoredAttempt {
   const path = join(jobDir, rolloutName);
-  const entries = await listEntries(path);
-  const has = (name: string): boolean => entries.some((entry) => entry.name === name);
+  const entries = listEntriesNow(path);
+  const isSealed = entries.some((entry) => entry.name === SEAL_FILE);
   const attempt = {
     rolloutName,
     path,
     hasEvidence: entries.some((entry) => entry.name === "evidence" && entry.isDirectory()),
   };
-  const found = await readFileBytes(join(path, RESULT_FILE), MAX_RESULT_BYTES);
+  const found = readFileBytes(join(path, RESULT_FILE), MAX_RESULT_BYTES);
   if (found.kind === "refused") {
     return { ...attempt, result: null, seal: "broken", problem: found.reason };
   }
   if (found.kind === "missing") {
-    return has(SEAL_FILE)
+    return isSealed
       ? { ...attempt, result: null, seal: "broken", problem: "is gone, and seal.json lists it" }
       : { ...attempt, result: null, seal: "absent", problem: null };
   }
-  const seal = has(SEAL_FILE) ? await sealStateOf(path, found.bytes) : "absent";
+  const seal = isSealed ? sealStateOf(path, found.bytes) : "absent";
   const result = decodeUtf8(found.bytes);
   return { ...attempt, result, seal, problem: result === null ? "is not UTF-8" : null };
 }
 
-async function sealStateOf(path: string, result: Uint8Array): Promise<StoredAttempt["seal"]> {
-  const found = await readSeal(path);
+function sealStateOf(path: string, result: Uint8Array): StoredAttempt["seal"] {
+  const found = readSeal(path);
   if (found.kind !== "sealed") return found.kind;
   return matchesSeal(found.seal, RESULT_FILE, result) ? "intact" : "broken";
 }

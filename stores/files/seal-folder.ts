@@ -52,8 +52,8 @@ export type FoundSeal =
   | { readonly kind: "absent" }
   | { readonly kind: "broken"; readonly reason: string };
 
-export async function readSeal(folder: string): Promise<FoundSeal> {
-  const found = await readFileBytes(join(folder, SEAL_FILE), MAX_SEAL_BYTES);
+export function readSeal(folder: string): FoundSeal {
+  const found = readFileBytes(join(folder, SEAL_FILE), MAX_SEAL_BYTES);
   if (found.kind === "missing") return { kind: "absent" };
   if (found.kind === "refused") return { kind: "broken", reason: found.reason };
   try {
@@ -65,7 +65,7 @@ export async function readSeal(folder: string): Promise<FoundSeal> {
 
 /** Hashes every sealed file again. Never throws for what the folder holds. */
 export async function checkSealOf(folder: string): Promise<SealCheck> {
-  const found = await readSeal(folder);
+  const found = readSeal(folder);
   if (found.kind === "absent") return { state: "absent", problems: [], extra: [] };
   if (found.kind === "broken") {
     return { state: "broken", problems: [`${SEAL_FILE} ${found.reason}`], extra: [] };
