@@ -13,7 +13,7 @@ import { JOB_NAME } from "./result-text.ts";
 import { temporaryFolder, treeOf } from "./store-builders.ts";
 
 const TASKS = Array.from({ length: 12 }, (_, index) => `task-${String(index).padStart(2, "0")}`);
-const KILLS = 25;
+const KILLS = 16;
 
 /** One file that Node starts in a twentieth of a second: most kills then hit the work. */
 async function bundleChild(dir: string): Promise<string> {
