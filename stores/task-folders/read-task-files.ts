@@ -1,8 +1,16 @@
 import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
-import { constants } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
-import { lstat, open, readdir, readlink } from "node:fs/promises";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+} from "node:fs";
+import { open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { TaskEntry, TaskFiles } from "../../core/tasks/task-files.ts";
 import { isTextWanted } from "../../core/tasks/task-files.ts";
@@ -11,6 +19,10 @@ import { isTextWanted } from "../../core/tasks/task-files.ts";
 const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_ENTRIES = 200_000;
 const CHUNK_BYTES = 256 * 1024;
+/** Files up to this size are read at once: a thread's round trip costs more than their bytes. */
+const MAX_SYNC_BYTES = CHUNK_BYTES;
+/** A link, or a pipe that nobody writes to, must not be opened by a race. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Why one task's folder cannot be read: becomes its line in the list of skipped tasks. */
 export class UnreadableTask extends Error {
@@ -25,42 +37,46 @@ export class UnreadableTask extends Error {
 export async function readTaskFiles(dir: string): Promise<TaskFiles> {
   const entries = new Map<string, TaskEntry>();
   const texts = new Map<string, string>();
-  await readFolder(dir, "", { entries, texts });
+  const folders = [""];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const path of listFolder(dir, folder)) {
+      const full = join(dir, path);
+      const stats = explain(path, () => lstatSync(full));
+      const keepText = isTextWanted(path) && stats.isFile();
+      if (keepText) refuseLargeText(path, stats);
+      const content = stats.isFile() ? await readFile(path, full, stats.size) : null;
+      entries.set(
+        path,
+        explain(path, () => describeEntry(full, stats, content)),
+      );
+      if (keepText) texts.set(path, decodeText(path, content?.bytes ?? new Uint8Array()));
+      if (stats.isDirectory()) folders.push(path);
+      if (entries.size > MAX_ENTRIES) {
+        throw new UnreadableTask(`more than ${MAX_ENTRIES} files and folders`);
+      }
+    }
+  }
   return { name: basename(dir), entries, texts };
 }
 
-interface Found {
-  readonly entries: Map<string, TaskEntry>;
-  readonly texts: Map<string, string>;
+function listFolder(dir: string, folder: string): readonly string[] {
+  const shown = folder || ".";
+  const names = explain(shown, () => readdirSync(join(dir, folder), { encoding: "buffer" }));
+  return names.map((bytes) => {
+    const name = decodeName(bytes, shown);
+    return folder === "" ? name : `${folder}/${name}`;
+  });
 }
 
-async function readFolder(dir: string, prefix: string, found: Found): Promise<void> {
-  const names = await explain(prefix || ".", readdir(join(dir, prefix), { encoding: "buffer" }));
-  for (const bytes of names) {
-    const name = decodeName(bytes, prefix);
-    const path = prefix === "" ? name : `${prefix}/${name}`;
-    const stats = await explain(path, lstat(join(dir, path)));
-    const text = isTextWanted(path) && stats.isFile();
-    if (text) refuseLargeText(path, stats);
-    const entry = await explain(path, readEntry(join(dir, path), stats, text));
-    found.entries.set(path, entry.entry);
-    if (text) found.texts.set(path, decodeText(path, entry.bytes));
-    if (found.entries.size > MAX_ENTRIES) {
-      throw new UnreadableTask(`more than ${MAX_ENTRIES} files and folders`);
-    }
-    if (stats.isDirectory()) await readFolder(dir, path, found);
-  }
-}
-
-async function readEntry(path: string, stats: Stats, keepBytes: boolean) {
+function describeEntry(full: string, stats: Stats, content: Content | null): TaskEntry {
   const kind = kindOf(stats);
-  const executable = kind === "file" && (stats.mode & 0o111) !== 0;
-  const target = kind === "symlink" ? await readlink(path) : "";
-  const content = kind === "file" ? await hashFile(path, keepBytes) : null;
-  const sizeBytes = content?.sizeBytes ?? 0;
-  const sha256 = content?.sha256 ?? "";
-  const entry: TaskEntry = { kind, sizeBytes, executable, sha256, target };
-  return { entry, bytes: content?.bytes ?? new Uint8Array() };
+  return {
+    kind,
+    sizeBytes: content?.sizeBytes ?? 0,
+    executable: kind === "file" && (stats.mode & 0o111) !== 0,
+    sha256: content?.sha256 ?? "",
+    target: kind === "symlink" ? readlinkSync(full) : "",
+  };
 }
 
 function kindOf(stats: Stats): TaskEntry["kind"] {
@@ -69,33 +85,65 @@ function kindOf(stats: Stats): TaskEntry["kind"] {
   return stats.isSymbolicLink() ? "symlink" : "other";
 }
 
-/** Hashes a file piece by piece. A file that became a link or a pipe since it was listed is refused. */
-export async function hashFile(path: string, keepBytes: boolean) {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+interface Content {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  /** Empty for a file that is too large to keep. */
+  readonly bytes: Uint8Array;
+}
+
+async function readFile(path: string, full: string, sizeBytes: number): Promise<Content> {
+  if (sizeBytes <= MAX_SYNC_BYTES) return explain(path, () => readSmallFile(full, sizeBytes));
   try {
-    if (!(await file.stat()).isFile()) throw new UnreadableTask("changed while it was read");
-    return await hashHandle(file, keepBytes);
+    return await readLargeFile(full);
+  } catch (error) {
+    throw explained(path, error);
+  }
+}
+
+function readSmallFile(full: string, expectedBytes: number): Content {
+  const file = openSync(full, OPEN_FLAGS);
+  try {
+    refuseChanged(fstatSync(file));
+    const bytes = Buffer.allocUnsafe(expectedBytes + 1);
+    const sizeBytes = readSync(file, bytes, 0, bytes.length, 0);
+    if (sizeBytes > expectedBytes) throw new UnreadableTask("grew while it was read");
+    const content = bytes.subarray(0, sizeBytes);
+    return {
+      sha256: createHash("sha256").update(content).digest("hex"),
+      sizeBytes,
+      bytes: content,
+    };
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function readLargeFile(full: string): Promise<Content> {
+  const file = await open(full, OPEN_FLAGS);
+  try {
+    const { size } = refuseChanged(await file.stat());
+    const hash = createHash("sha256");
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    const kept: Buffer[] = [];
+    let sizeBytes = 0;
+    for (;;) {
+      const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES);
+      if (bytesRead === 0) break;
+      hash.update(chunk.subarray(0, bytesRead));
+      sizeBytes += bytesRead;
+      if (size <= MAX_TEXT_BYTES) kept.push(Buffer.from(chunk.subarray(0, bytesRead)));
+      if (sizeBytes > size) throw new UnreadableTask("grew while it was read");
+    }
+    return { sha256: hash.digest("hex"), sizeBytes, bytes: Buffer.concat(kept) };
   } finally {
     await file.close();
   }
 }
 
-async function hashHandle(file: FileHandle, keepBytes: boolean) {
-  const hash = createHash("sha256");
-  const chunk = Buffer.alloc(CHUNK_BYTES);
-  const kept: Buffer[] = [];
-  let sizeBytes = 0;
-  for (;;) {
-    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES);
-    if (bytesRead === 0) break;
-    const part = chunk.subarray(0, bytesRead);
-    hash.update(part);
-    sizeBytes += bytesRead;
-    if (keepBytes && sizeBytes > MAX_TEXT_BYTES) throw new UnreadableTask("grew while it was read");
-    if (keepBytes) kept.push(Buffer.from(part));
-  }
-  return { sha256: hash.digest("hex"), sizeBytes, bytes: Buffer.concat(kept) };
+function refuseChanged(stats: Stats): Stats {
+  if (!stats.isFile()) throw new UnreadableTask("changed while it was read");
+  return stats;
 }
 
 function refuseLargeText(path: string, { size }: Stats): void {
@@ -104,11 +152,11 @@ function refuseLargeText(path: string, { size }: Stats): void {
 }
 
 /** A name that is no UTF-8 has no one spelling in digests and results. */
-function decodeName(bytes: Buffer, prefix: string): string {
+function decodeName(bytes: Buffer, folder: string): string {
   const name = bytes.toString("utf8");
-  if (Buffer.from(name, "utf8").equals(bytes)) return name;
+  if (!name.includes("\uFFFD") || Buffer.from(name, "utf8").equals(bytes)) return name;
   const shown = JSON.stringify(bytes.toString("latin1"));
-  throw new UnreadableTask(`${prefix || "."}: a file name is not valid UTF-8: ${shown}`);
+  throw new UnreadableTask(`${folder}: a file name is not valid UTF-8: ${shown}`);
 }
 
 /** Definitions must be UTF-8; scripts may hold any bytes. */
@@ -121,16 +169,16 @@ function decodeText(path: string, bytes: Uint8Array): string {
   }
 }
 
-async function explain<T>(path: string, work: Promise<T>): Promise<T> {
+function explain<T>(path: string, work: () => T): T {
   try {
-    return await work;
+    return work();
   } catch (error) {
-    if (error instanceof UnreadableTask) {
-      throw error.message.startsWith(path)
-        ? error
-        : new UnreadableTask(`${path}: ${error.message}`);
-    }
-    const code = error instanceof Error && "code" in error ? String(error.code) : "failed";
-    throw new UnreadableTask(`${path}: cannot be read (${code})`);
+    throw explained(path, error);
   }
+}
+
+function explained(path: string, error: unknown): UnreadableTask {
+  if (error instanceof UnreadableTask) return new UnreadableTask(`${path}: ${error.message}`);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "failed";
+  return new UnreadableTask(`${path}: cannot be read (${code})`);
 }

@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import pLimit from "p-limit";
 import { BenchError } from "../../core/errors.ts";
 import type { SkippedTask, Task } from "../../core/model/task.ts";
@@ -70,6 +71,8 @@ async function readCandidate(
   const known = problem ?? problemOfName(name) ?? twinProblem(twin);
   if (known !== null) return { name, reason: known };
   try {
+    // Small files are read without threads, so this is where signals get their turn.
+    await setImmediate();
     const files = await readTaskFiles(dir);
     const parsed = parseTask(files);
     if (parsed.kind === "invalid")
