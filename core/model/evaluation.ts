@@ -23,7 +23,8 @@ export const Evaluation = z.looseObject({
   /** What the digest was taken of, for messages that say which setting differs. */
   settings: z.record(z.string(), z.json()).default({}),
   tasks: z.array(EvaluatedTask).nullable().default(null),
-  created_at_utc: z.string().nullable().default(null),
+  /** First start of the job. What is no time reads as unknown. */
+  created_at_utc: z.iso.datetime().nullable().default(null).catch(null),
 });
 export type Evaluation = z.infer<typeof Evaluation>;
 

@@ -54,3 +54,8 @@ test("evaluation.json of the same command is the same bytes, so that a resume re
   expect(evaluationOf(resumed)).toBe(first);
   expect(evaluationOf(aRequest({ tasks: [aTask("beta"), aTask("alpha")] }))).toBe(first);
 });
+
+test("a first start that is no time reads as unknown, and the job stays resumable", () => {
+  const file = { ...JSON.parse(evaluationOf()), created_at_utc: "yesterday" };
+  expect(Evaluation.parse(file).created_at_utc).toBeNull();
+});
