@@ -1,12 +1,5 @@
+import type { AggregatePolicy } from "../model/task.ts";
 import type { JsonObject, JsonValue } from "./parse-strict-json.ts";
-
-/** How several metrics become one reward (spec 6.7). `-` and `_` in a method's name are the same. */
-export interface AggregatePolicy {
-  readonly method: string;
-  readonly weights: Readonly<Record<string, number>> | null;
-  /** Where `threshold` cuts; 0.7 when the policy does not say. */
-  readonly threshold: number;
-}
 
 const DEFAULT_THRESHOLD = 0.7;
 /** From which value on a metric counts as passed for `all_pass` and `any_pass`. */
@@ -24,7 +17,7 @@ export function parseAggregatePolicy(
     return { refused: "aggregate threshold is not a finite number" };
   const parsed = weights === null ? null : parseWeights(weights);
   if (typeof parsed === "string") return { refused: parsed };
-  return { ok: { method: method.replaceAll("-", "_"), weights: parsed, threshold } };
+  return { ok: { method, weights: parsed, threshold } };
 }
 
 function parseWeights(value: JsonValue): Record<string, number> | string {
@@ -41,7 +34,7 @@ function parseWeights(value: JsonValue): Record<string, number> | string {
 /**
  * One reward from at least one metric. Methods: `mean`, `weighted_mean`, `weighted_sum`, `all_pass`
  * and `any_pass` (a metric passes from 0.5 on), `threshold` (1 if the weighted mean reaches it).
- * Weights, if given, must name every metric and no other.
+ * Weights, if given, must name every metric and no other. `-` and `_` in a method are the same.
  */
 export function aggregateRewards(
   metrics: ReadonlyMap<string, number>,
@@ -49,7 +42,7 @@ export function aggregateRewards(
 ): { readonly ok: number } | { readonly refused: string } {
   const values = [...metrics.values()];
   const mean = weightedMean(metrics, policy);
-  switch (policy.method) {
+  switch (policy.method.replaceAll("-", "_")) {
     case "mean":
       return { ok: sum(values) / values.length };
     case "all_pass":

@@ -1,10 +1,6 @@
 import type { Rewards } from "../model/outcome.ts";
-import {
-  type AggregatePolicy,
-  aggregateRewards,
-  isJsonObject,
-  parseAggregatePolicy,
-} from "./aggregate-rewards.ts";
+import type { AggregatePolicy } from "../model/task.ts";
+import { aggregateRewards, isJsonObject, parseAggregatePolicy } from "./aggregate-rewards.ts";
 import type { JsonObject, JsonValue } from "./parse-strict-json.ts";
 import { formatPythonFloat } from "./python-float.ts";
 

@@ -1,4 +1,4 @@
-import type { AggregatePolicy } from "../../core/outcome/aggregate-rewards.ts";
+import type { AggregatePolicy } from "../../core/model/task.ts";
 import type { VerifierEvidence } from "../../core/outcome/trial-evidence.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { ProcessMark } from "../../core/ports/sandbox.ts";
