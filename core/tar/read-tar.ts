@@ -73,8 +73,10 @@ async function readExtension(reader: ByteReader, raw: RawHeader): Promise<PaxRec
 
 function asHeader(raw: RawHeader): TarHeader {
   const { typeFlag, ...fields } = raw;
-  const oldDirectory = typeFlag !== "5" && fields.name.at(-1) === 0x2f;
-  const kind = oldDirectory ? "directory" : KINDS[typeFlag];
+  // The type alone says what an entry is. A name that ends in a slash says nothing: of a long name
+  // the header holds only the first hundred bytes, and taking such a file for a folder would read
+  // its content, which an agent chose, as the next headers.
+  const kind = KINDS[typeFlag];
   if (kind === undefined)
     throw new TarError(
       `entry ${JSON.stringify(new TextDecoder().decode(fields.name))} is of type ${JSON.stringify(typeFlag)}, which is not unpacked`,
