@@ -18,7 +18,7 @@ test("a file with a long name is never taken for a folder, so its content is nev
   });
   const forged = encodeHeader({
     kind: "file",
-    name: Buffer.from("tree/reward.txt"),
+    name: Buffer.from("trees/reward.txt"),
     mode: 0o644,
     uid: 0,
     gid: 0,
@@ -27,11 +27,11 @@ test("a file with a long name is never taken for a folder, so its content is nev
     linkName: new Uint8Array(),
   });
   for (let depth = 40; depth <= 60; depth += 1) {
-    const folder = join(dir, "tree", "d/".repeat(depth));
+    const folder = join(dir, "trees", "d/".repeat(depth));
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "deep"), forged);
   }
-  const archive = execFileSync("tar", ["-C", dir, "-cf", "-", "tree"]);
+  const archive = execFileSync("tar", ["-C", dir, "-cf", "-", "trees"]);
   const names: string[] = [];
   for await (const { header } of readTar(oneChunk(archive))) {
     expect(header.kind === "file").toBe(Buffer.from(header.name).toString().endsWith("deep"));
