@@ -94,5 +94,13 @@ chown -h "$uid:$gid" /logs/agent /logs/artifacts || refuse "/logs/agent is not t
 for folder in /oracle /solution /verifier /tests; do
   [ -d "$folder" ] && [ ! -L "$folder" ] && chown 0:0 "$folder" && chmod 700 "$folder"
 done
+# --- room for a verdict, in bytes and in names, whatever the agent does with the disk (attack 21)
+if [ ! -d /logs/.reserve ]; then
+  mkdir -m 700 /logs/.reserve || refuse "/logs cannot be written"
+  printf '%2000000s' '' >/logs/.reserve/bytes || refuse "there is no room on the disk"
+  for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    : >"/logs/.reserve/$name"
+  done
+fi
 printf 'uid %s\0home %s\0workdir %s\0' "$uid" "$home" "$work"
 `;

@@ -21,6 +21,29 @@ set -u
 umask 022
 fail() { printf 'failed %s\0' "$1"; exit 3; }
 
+# --- room: what the set-up kept back is given free; on a disk that is still nearly full the agent
+# loses what it parked beside its work
+rm -rf /logs/.reserve
+room() { # says yes when 16 MiB are free: the figure before the percentage, whatever the name
+  df -Pk /logs 2>/dev/null | while read -r line; do
+    free=
+    for word in $line; do
+      case $word in [0-9]*%) [ "$free" -ge 16384 ] && echo yes ;; esac
+      free=$word
+    done
+  done
+}
+state=
+if [ -z "$(room)" ]; then
+  for folder in "$AGENT_HOME" /tmp /var/tmp /dev/shm; do
+    case $WORKDIR in "$folder" | "$folder"/*) continue ;; esac
+    find "$folder" -xdev -type f -user "$AGENT_UID" -size +128 -exec rm -f {} + 2>/dev/null
+  done
+  state=freed
+  [ -n "$(room)" ] || state=full
+fi
+[ -n "$state" ] && printf '%s \0' "$state"
+
 # --- who verifies
 uid=0 gid=0 home=/root
 if [ -n "$VERIFIER_USER" ]; then
@@ -52,16 +75,6 @@ if [ -e /logs/verifier ] || [ -L /logs/verifier ]; then rm -rf /logs/verifier; f
 mkdir -m 700 /logs/verifier || fail "/logs/verifier cannot be made new"
 [ "$uid" = 0 ] || chown "$uid:$gid" /logs/verifier || fail "/logs/verifier is not the verifier's"
 [ -d /app ] || [ -e /app ] || mkdir /app
-
-# --- room to write a verdict: an agent that filled the disk loses what it parked beside its work
-room() { printf '%1000000s' '' 2>/dev/null >/logs/verifier/room; }
-if ! room; then
-  for folder in "$AGENT_HOME" /tmp /var/tmp /dev/shm; do
-    case $WORKDIR in "$folder" | "$folder"/*) continue ;; esac
-    find "$folder" -xdev -type f -user "$AGENT_UID" -size +2048 -exec rm -f {} + 2>/dev/null
-  done
-  room && printf 'freed \0' || printf 'full \0'
-fi
 
 # --- where programs and modules may come from: real folders that only root can write, up to /
 [ "$WORKDIR" = / ] && fail "the workspace is /"
@@ -206,5 +219,5 @@ chown -R -h "$uid:$gid" "$WORKDIR" || fail "the workspace cannot be made the ver
 printf 'report \0'
 head -c 1000000 "$scratch/report"
 printf '\0done \0'
-rm -rf "$scratch" /logs/verifier/room
+rm -rf "$scratch"
 `;
