@@ -55,12 +55,10 @@ export class FileAttemptFolder implements AttemptFolder {
 
   async append(path: string): Promise<AppendFile> {
     const { absolute, relative } = await this.#place(path);
-    // Two writers of one file, or one that follows another: only the disk knows what it then holds.
-    const isFirst = !this.#written.has(relative);
-    this.#written.delete(relative);
     const file = await FileAppend.open(absolute, (written) => {
       this.#open.delete(file);
-      if (written !== null && isFirst) this.#written.set(relative, written);
+      // What is recorded here is only believed while the file has that size.
+      if (written !== null) this.#written.set(relative, written);
     });
     this.#open.add(file);
     return file;

@@ -160,6 +160,12 @@ describe("the standing record", () => {
     });
   });
 
+  test("of ours goes by attempt number, whatever random names the folders got", () => {
+    const first = aRecord("alpha", { attempt: 1, rolloutName: "alpha__ffffffff" });
+    const second = aRecord("alpha", { attempt: 2, rolloutName: "alpha__00000000" });
+    expect(standingRecord([second, first])).toEqual({ record: first, duplicates: [second] });
+  });
+
   test("of attempts without any score is the last one, and of none there is none", () => {
     const last = aRecord("alpha", { attempt: 10, outcome: unscored() });
     const records = [last, aRecord("alpha", { attempt: 9, outcome: unscored() })];

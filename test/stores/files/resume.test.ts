@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { FileJobStore } from "../../../stores/files/file-job-store.ts";
+import { temporaryName } from "../../../stores/files/temporary-name.ts";
 import { someSettings, startedBy, unscored } from "../../core/plan/plan-builders.ts";
 import { planFrom } from "./plan-from.ts";
 import { EVALUATION, JOB_NAME, resultText } from "./result-text.ts";
@@ -175,6 +176,19 @@ describe("a jobs folder", () => {
     const job = await openNew(new FileJobStore(jobsDir), `${jobsDir}/oracle/trial-01`);
     await job.close();
     expect(await treeOf(dir)).toEqual([]);
+  });
+
+  test("is tidied of what dead writers left in it, and of nothing that is being written", async () => {
+    const root = join(temporaryFolder(), "jobs");
+    const jobsDir = `${root}/oracle/trial-01`;
+    const alive = temporaryName();
+    await mkdir(join(jobsDir, ".tmp-1-9-89abcdef", ".evaluation.lease"), { recursive: true });
+    await writeFile(join(root, ".tmp-1-9-01234567"), "half a summary");
+    await writeFile(join(root, alive), "half of a live one");
+    const store = new FileJobStore(root);
+    expect(await store.jobNames(jobsDir)).toEqual([]);
+    await (await openNew(store, jobsDir)).close();
+    expect(await treeOf(root)).toEqual([alive, "oracle/", "oracle/trial-01/"]);
   });
 
   test("outside of the store's root is refused", async () => {
