@@ -1,0 +1,245 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, realpathSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import { BenchError } from "../../core/errors.ts";
+import {
+  type ImageRequest,
+  type PreparedImage,
+  type Sandbox,
+  type SandboxBackend,
+  type SandboxCaps,
+  SandboxError,
+  type SandboxRecord,
+  type SandboxRequest,
+} from "../../core/ports/sandbox.ts";
+import type { BootPlan, IncludedPath } from "./boot-script.ts";
+import { SandboxCgroup, cgroupFolders } from "./cgroup/sandbox-cgroup.ts";
+import { PipePool } from "./command/pipe-pool.ts";
+import { codeOf } from "./error-code.ts";
+import { ImageStore } from "./image/image-store.ts";
+import { LocalSandbox } from "./local-sandbox.ts";
+import { type LocalProbe, makeDisk, probeLocal, refusalOf } from "./probe-local.ts";
+import { removeSandbox } from "./remove-sandbox.ts";
+import { type BaseRoot, openBaseRoot } from "./root/base-root.ts";
+import {
+  createRecord,
+  imagesInUse,
+  isSandboxId,
+  listRecords,
+  sandboxDir,
+} from "./sandbox-record-file.ts";
+import { startSupervisor } from "./start-supervisor.ts";
+import { StateFolder, removeTree } from "./state-folder.ts";
+
+export interface LocalOptions {
+  /** Where sandboxes and images live: a folder of root's own, on a disk with room for them. */
+  readonly stateDir: string;
+  /** Host paths that sandboxes see read-only besides the allowlist; recorded in every result. */
+  readonly localInclude: readonly string[];
+}
+
+/** Below this, a disk counts as full: a sandbox would end in the middle of its work. */
+const MIN_FREE_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Sandboxes made of this machine's own programs: overlayfs, namespaces, cgroups and a system call
+ * filter, put together with util-linux. Their image is the host (`/usr` and the package manager's
+ * state), plus what the task's Dockerfile adds.
+ */
+export class LocalSandboxes implements SandboxBackend {
+  readonly name = "local";
+  readonly caps: SandboxCaps;
+  readonly #state: StateFolder;
+  readonly #probe: LocalProbe;
+  readonly #base: BaseRoot;
+  readonly #includes: readonly IncludedPath[];
+  readonly #images: ImageStore;
+  readonly #pipesDir: string;
+  readonly #pipes: PipePool;
+
+  private constructor(state: StateFolder, probe: LocalProbe, includes: readonly IncludedPath[]) {
+    this.#state = state;
+    this.#probe = probe;
+    this.#includes = includes;
+    this.#base = openBaseRoot(
+      state,
+      includes.map(({ path }) => path),
+    );
+    this.caps = capsOf(probe);
+    this.#images = new ImageStore({
+      state,
+      base: this.#base,
+      platform: this.caps.platform,
+      create: async (image, request) =>
+        await this.#create({ ...request, image, network: "closed", env: {} }),
+    });
+    this.#pipesDir = state.stage();
+    this.#pipes = new PipePool(this.#pipesDir);
+  }
+
+  /** Opens the backend. Throws a `BenchError` that says what is missing here and what to do. */
+  static async open(options: LocalOptions): Promise<LocalSandboxes> {
+    const early = refusalOf(await probeLocal(null));
+    if (early !== null) throw refused(early);
+    const state = new StateFolder(options.stateDir);
+    const probe = await probeLocal(state);
+    const refusal = refusalOf(probe);
+    if (refusal !== null) throw refused(refusal);
+    await state.sweep();
+    return new LocalSandboxes(state, probe, options.localInclude.map(resolveInclude));
+  }
+
+  /** What works here and what does not, one check each; changes nothing. */
+  static async probe(stateDir: string): Promise<LocalProbe> {
+    const early = await probeLocal(null);
+    return refusalOf(early) === null ? await probeLocal(new StateFolder(stateDir)) : early;
+  }
+
+  async prepare(request: ImageRequest): Promise<PreparedImage> {
+    return await this.#images.prepare(request);
+  }
+
+  async create(request: SandboxRequest): Promise<Sandbox> {
+    return await this.#create(request);
+  }
+
+  async #create(request: SandboxRequest): Promise<LocalSandbox> {
+    request.signal.throwIfAborted();
+    this.#assertSpace();
+    const id = `local-${randomBytes(8).toString("hex")}`;
+    const group = `bench-${id}`;
+    const cgroup = new SandboxCgroup(this.#probe.cgroups, group);
+    const { owner } = request;
+    const cgroups = cgroupFolders(this.#probe.cgroups, group);
+    createRecord(this.#state, { id, owner, image: request.image.id, cgroups });
+    try {
+      cgroup.make(request.limits);
+      const plan = this.#planBoot(id, request.image);
+      if (plan.disk === "image") await this.#makeDisk(plan.dir, request.limits.storageMb);
+      const supervisor = await startSupervisor(plan, {
+        joinFiles: cgroup.joinFiles,
+        seccomp: this.#probe.hasSeccomp,
+        signal: request.signal,
+      });
+      return new LocalSandbox({
+        id,
+        box: plan.box,
+        supervisor,
+        cgroup,
+        pipes: this.#pipes,
+        seccomp: this.#probe.hasSeccomp,
+        state: this.#state,
+        hasDiskLimit: plan.disk === "image",
+        ownMounts: [...this.#base.system.trees.map(({ path }) => path), "dev/shm"],
+        isolation: this.#isolationOf(request),
+      });
+    } catch (error) {
+      await removeSandbox(this.#state, id);
+      throw codeOf(error) === "ENOSPC" ? this.#diskFull(error) : error;
+    }
+  }
+
+  async list(): Promise<readonly SandboxRecord[]> {
+    return listRecords(this.#state);
+  }
+
+  async remove(id: string): Promise<void> {
+    if (!isSandboxId(id))
+      throw new SandboxError("not-found", `${JSON.stringify(id)} is no local sandbox`);
+    await removeSandbox(this.#state, id);
+  }
+
+  /** Removes built images that no sandbox runs on; the next run builds what it needs again. */
+  async removeCachedImages(): Promise<readonly string[]> {
+    return await this.#images.removeUnused(imagesInUse(this.#state));
+  }
+
+  async close(): Promise<void> {
+    await removeTree(this.#pipesDir);
+  }
+
+  #planBoot(id: string, image: PreparedImage): BootPlan {
+    const layers = this.#images.layersOf(image.id);
+    const lower = (treeId: string, bottom: string): string => {
+      const layer = layers.get(treeId);
+      return layer === undefined ? bottom : `../../../${layer}:${bottom}`;
+    };
+    const { system, name } = this.#base;
+    return {
+      dir: sandboxDir(this.#state, id),
+      box: `box-${id}`,
+      disk: this.#probe.hasDiskLimit ? "image" : "folder",
+      rootLower: lower("root", `../../../bases/${name}`),
+      treeLowers: system.trees.map(({ id: treeId, path }) => ({
+        id: treeId,
+        path,
+        lower: lower(treeId, `/${path}`),
+      })),
+      system,
+      includes: this.#includes,
+    };
+  }
+
+  async #makeDisk(dir: string, sizeMb: number): Promise<void> {
+    if (!(await makeDisk(join(dir, "disk.img"), Math.max(16, sizeMb))))
+      throw new SandboxError(
+        "start-failed",
+        `no file system of ${String(sizeMb)} MiB could be made`,
+      );
+  }
+
+  #isolationOf(request: SandboxRequest): Sandbox["isolation"] {
+    const notes = [...this.#images.notesOf(request.image.id)];
+    notes.push(...this.#includes.map(({ path }) => `host path included: ${path}`));
+    if (!this.#probe.hasDiskLimit) notes.push("no disk limit");
+    if (request.network === "public") notes.push("open internet asked for, none on local");
+    return {
+      image: "host",
+      imageDigest: request.image.digest,
+      seccomp: this.#probe.hasSeccomp ? "docker" : "none",
+      notes,
+    };
+  }
+
+  #assertSpace(): void {
+    const { bavail, bsize } = statfsSync(this.#state.dir);
+    if (bavail * bsize < MIN_FREE_BYTES) throw this.#diskFull();
+  }
+
+  #diskFull(cause?: unknown): SandboxError {
+    return new SandboxError("disk-full", `no space for a sandbox in ${this.#state.dir}`, { cause });
+  }
+}
+
+function capsOf({ cgroups, hasDiskLimit }: LocalProbe): SandboxCaps {
+  return {
+    rootExec: true,
+    uidSeparation: true,
+    noNewPrivs: true,
+    noNetwork: "phase",
+    publicNetwork: false,
+    compose: false,
+    limits: {
+      memory: cgroups.limits.memory !== undefined,
+      cpu: cgroups.limits.cpu !== undefined,
+      pids: cgroups.limits.pids !== undefined,
+      disk: hasDiskLimit,
+    },
+    maxLifetimeMs: null,
+    platform: `linux/${process.arch === "x64" ? "amd64" : process.arch}`,
+  };
+}
+
+function refused(check: { readonly detail: string; readonly next: string }): BenchError {
+  return new BenchError("unavailable", `local sandboxes do not work here: ${check.detail}`, {
+    next: check.next,
+  });
+}
+
+function resolveInclude(path: string): IncludedPath {
+  if (!path.startsWith("/") || !existsSync(path))
+    throw new BenchError("usage", `--local-include ${path} is no absolute path of this machine`, {
+      next: "give the absolute path of a folder or file that is there",
+    });
+  return { path, resolved: realpathSync(path) };
+}

@@ -1,0 +1,88 @@
+import { readFileSync, readdirSync } from "node:fs";
+
+/** A process of this machine as `/proc` shows it at one moment. */
+export interface ProcessSight {
+  readonly pid: number;
+  /** Clock ticks since boot: with the pid, a name that is never reused. */
+  readonly startTicks: string;
+  /** `ending` runs no more code of its own, `ended` (a zombie) has let go of all that it held. */
+  readonly state: "running" | "ending" | "ended";
+  /** Real, effective, saved and file-system uid. */
+  readonly uids: readonly number[];
+  /** Pid namespaces below ours that it lives in: 0 for a process of the host. */
+  readonly depth: number;
+}
+
+/** PF_EXITING of the kernel's sched.h: set from the first moment of a process's end. */
+const EXITING_FLAG = 0x4;
+/** Bit of SIGKILL in a signal mask: a process that it waits for will run no more code of its own. */
+const KILL_PENDING = 0x100n;
+
+/** The process, or null when there is none of that pid. */
+export function seeProcess(pid: number): ProcessSight | null {
+  const stat = readProc(pid, "stat");
+  const status = readProc(pid, "status");
+  if (stat === null || status === null) return null;
+  // Fields are counted from behind the name, which may hold blanks and brackets (proc(5)).
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const hasEnded = fields[0] === "Z" || fields[0] === "X";
+  const isKilled = /^S[ih][gd]Pnd:\s*([0-9a-f]+)$/gmu;
+  const isEnding =
+    (Number(fields[6]) & EXITING_FLAG) !== 0 ||
+    [...status.matchAll(isKilled)].some(
+      ([, mask]) => (BigInt(`0x${mask ?? "0"}`) & KILL_PENDING) !== 0n,
+    );
+  return {
+    pid,
+    startTicks: fields[19] ?? "",
+    state: hasEnded ? "ended" : isEnding ? "ending" : "running",
+    uids: numbersOf(status, "Uid"),
+    depth: Math.max(0, numbersOf(status, "NSpid").length - 1),
+  };
+}
+
+/** The pid and start of a process, as one word: what a `ProcessMark` holds. */
+export function markOf(sight: ProcessSight): string {
+  return `${String(sight.pid)}@${sight.startTicks}`;
+}
+
+/** Pids of all processes of this machine. */
+export function allPids(): number[] {
+  return readdirSync("/proc").filter(isDigits).map(Number);
+}
+
+/** Arguments of a process; empty when it is gone or a kernel thread. */
+export function argumentsOf(pid: number): string[] {
+  return (readProc(pid, "cmdline") ?? "").split("\0");
+}
+
+/** Sends SIGKILL; a process that is gone already is what was wanted. */
+export function killProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!isNoSuchProcess(error)) throw error;
+  }
+}
+
+function isNoSuchProcess(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ESRCH";
+}
+
+function isDigits(name: string): boolean {
+  return /^\d+$/u.test(name);
+}
+
+function numbersOf(status: string, key: string): number[] {
+  const line = new RegExp(`^${key}:(.*)$`, "mu").exec(status)?.[1] ?? "";
+  return line.trim().split(/\s+/u).filter(isDigits).map(Number);
+}
+
+/** A process may end between any two reads: then there is nothing to read. */
+function readProc(pid: number, file: string): string | null {
+  try {
+    return readFileSync(`/proc/${String(pid)}/${file}`, "latin1");
+  } catch {
+    return null;
+  }
+}

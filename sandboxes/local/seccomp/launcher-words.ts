@@ -1,0 +1,60 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { encodeFilter } from "./encode-filter.ts";
+import { type SeccompArch, filterFor } from "./seccomp-filter.ts";
+
+/** Numbers of prctl(2), which loads the filter, and close(2). */
+const CALLS: Readonly<Record<SeccompArch, { readonly prctl: number; readonly close: number }>> = {
+  x64: { prctl: 157, close: 3 },
+  arm64: { prctl: 167, close: 57 },
+};
+
+/**
+ * util-linux loads no filter before 2.41, and perl is among the packages that every Debian has. The
+ * filter must be loaded while CAP_SYS_ADMIN is still held, so that root inside needs no no_new_privs.
+ */
+const LAUNCHER = `my ($prctl, $hex, $close, $fds) = splice(@ARGV, 0, 4);
+syscall($close + 0, $_ + 0) for split(/,/, $fds);
+if ($hex) {
+  my $filter = pack("H*", $hex);
+  my $program = pack("S x6 P", length($filter) / 8, $filter);
+  syscall($prctl + 0, 22, 2, $program) == 0 or die "system call filter: $!\\n";
+}
+exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!\\n";`;
+
+/**
+ * Words that, put before a host program and its arguments, close what it must not inherit and, if
+ * wanted, load the system call filter. None where there is neither to do.
+ */
+export function launcherWords(withFilter: boolean): string[] {
+  const arch = process.arch === "x64" || process.arch === "arm64" ? process.arch : null;
+  if (arch === null) return [];
+  const descriptors = inheritedDescriptors();
+  if (!withFilter && descriptors.length === 0) return [];
+  const { prctl, close } = CALLS[arch];
+  const filter = withFilter ? encodeFilter(filterFor(arch)).toString("hex") : "";
+  return ["perl", "-e", LAUNCHER, String(prctl), filter, String(close), descriptors.join(",")];
+}
+
+/**
+ * Descriptors above 3 that whoever started this process left open: Node marks its own to be closed
+ * in its children, not these, and one of them could be a folder of the host.
+ */
+export function inheritedDescriptors(): number[] {
+  return readdirSync("/proc/self/fd")
+    .map(Number)
+    .filter((fd) => fd > 3 && isInherited(fd));
+}
+
+const CLOSE_ON_EXEC = 0o2000000;
+
+function isInherited(fd: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)$/mu.exec(
+      readFileSync(`/proc/self/fdinfo/${String(fd)}`, "utf8"),
+    )?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+  } catch {
+    // The listing's own descriptor is closed again.
+    return false;
+  }
+}

@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { Socket } from "node:net";
+import { SandboxError } from "../../core/ports/sandbox.ts";
+import { type BootPlan, bootCommand } from "./boot-script.ts";
+import { JOIN_SCRIPT, NAMESPACES } from "./command/enter-sandbox.ts";
+import { seeProcess } from "./processes.ts";
+import { TOOL_ENV } from "./run-tool.ts";
+import { launcherWords } from "./seccomp/launcher-words.ts";
+
+const BOOT_TIMEOUT_MS = 60_000;
+
+/**
+ * The first process of a sandbox. It holds the namespaces, reaps orphans (a process that ignores
+ * SIGCHLD has no zombies; neither dash nor perl can be told to, env can) and does nothing else. One capability that root inside has not keeps root inside from tracing it: the
+ * sandbox of a trial that goes badly could otherwise be ended from inside, and the trial be had again.
+ */
+const FIRST_PROCESS = [
+  "setpriv",
+  "--no-new-privs",
+  "--inh-caps=-all",
+  "--bounding-set=-all,+wake_alarm",
+  "env",
+  "--ignore-signal=CHLD",
+  "sleep",
+  "infinity",
+];
+
+/** In new namespaces, and killed with this process (PR_SET_PDEATHSIG, here and from unshare on). */
+const UNSHARED = [
+  "setpriv",
+  "--pdeathsig",
+  "KILL",
+  "unshare",
+  ...NAMESPACES,
+  "--fork",
+  "--kill-child=KILL",
+  "--propagation",
+  "private",
+];
+
+/** A running sandbox's first process, seen from the host. */
+export interface Supervisor {
+  readonly pid: number;
+  readonly startTicks: string;
+  /** Resolves when it has ended, and with it every process of the sandbox. */
+  untilEnded(): Promise<void>;
+  /** Whether the sandbox still lives, at this moment. */
+  isAlive(): boolean;
+}
+
+export interface SupervisorOptions {
+  readonly joinFiles: readonly string[];
+  readonly seccomp: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Starts a sandbox and waits until it is ready. When this process is killed, the kernel kills the
+ * sandbox too. Throws `start-failed` with the boot's own words.
+ */
+export async function startSupervisor(
+  plan: BootPlan,
+  { joinFiles, seccomp, signal }: SupervisorOptions,
+): Promise<Supervisor> {
+  const first = [...launcherWords(seccomp), ...FIRST_PROCESS];
+  const child = spawn(
+    "/bin/sh",
+    [
+      "-c",
+      JOIN_SCRIPT,
+      "bench-start",
+      String(joinFiles.length),
+      ...joinFiles,
+      ...UNSHARED,
+      ...bootCommand(plan, first),
+    ],
+    { stdio: ["ignore", "ignore", "pipe", "pipe"], env: TOOL_ENV, cwd: "/", detached: true },
+  );
+  const ended = new Promise<void>((resolve) => {
+    child.once("error", () => {
+      resolve();
+    });
+    child.once("exit", () => {
+      resolve();
+    });
+  });
+  const pid = await readyPid(child, signal);
+  // A sandbox that is up holds nobody's event loop: it ends with this process.
+  child.unref();
+  for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
+  const startTicks = seeProcess(pid)?.startTicks ?? "";
+  return {
+    pid,
+    startTicks,
+    untilEnded: async () => {
+      child.ref();
+      await ended;
+    },
+    isAlive: () => {
+      const sight = seeProcess(pid);
+      return sight?.state === "running" && sight.startTicks === startTicks;
+    },
+  };
+}
+
+async function readyPid(child: ChildProcess, signal: AbortSignal): Promise<number> {
+  let complaint = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    if (complaint.length < 4096) complaint += chunk.toString();
+  });
+  const words = child.stdio[3];
+  if (!(words instanceof Socket))
+    throw new SandboxError("start-failed", "the boot has no way to answer");
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(BOOT_TIMEOUT_MS)]);
+  return await new Promise<number>((resolve, reject) => {
+    let answer = "";
+    words.on("data", (chunk: Buffer) => {
+      answer += chunk.toString();
+      const pid = /^ready (\d+)\n/u.exec(answer)?.[1];
+      if (pid !== undefined) resolve(Number(pid));
+    });
+    const fail = (): void => {
+      reject(new SandboxError("start-failed", `the sandbox did not start: ${complaint.trim()}`));
+    };
+    child.once("error", (error) => {
+      complaint += error.message;
+      fail();
+    });
+    child.once("close", fail);
+    limit.addEventListener("abort", () => {
+      reject(
+        signal.aborted
+          ? asError(signal.reason)
+          : new SandboxError(
+              "start-failed",
+              `the sandbox was not ready after ${String(BOOT_TIMEOUT_MS / 1000)} s`,
+            ),
+      );
+    });
+  });
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { identifyProcess } from "../../../host/process-identity.ts";
+import { sandboxContract } from "../../../sandboxes/contract/sandbox-contract.ts";
+import { type OpenFixture, openFixture } from "../../../sandboxes/contract/sandbox-fixture.ts";
+import { skipReason } from "../../../sandboxes/contract/sandbox-promise.ts";
+import { LocalSandboxes } from "../../../sandboxes/local/local-sandboxes.ts";
+import { leftoversOf } from "./leftovers.ts";
+
+describe("the sandbox contract on local", () => {
+  const stateDir = mkdtempSync(join(tmpdir(), "local-contract-"));
+  let backend: LocalSandboxes;
+  let open: OpenFixture;
+
+  beforeAll(async () => {
+    backend = await LocalSandboxes.open({ stateDir, localInclude: [] });
+    const owner = {
+      runId: "run",
+      jobName: "job",
+      rolloutName: "task__00000000",
+      process: identifyProcess(),
+      leaseMs: 600_000,
+    };
+    const image = await backend.prepare({
+      source: { kind: "prebuilt", reference: "debian:bookworm" },
+      contextDir: stateDir,
+      baseImageMap: {},
+      timeoutMs: 60_000,
+      limits: { cpus: 1, memoryMb: 512, storageMb: 512, pids: 100 },
+      owner,
+      signal: new AbortController().signal,
+      onLine: () => undefined,
+    });
+    open = openFixture({
+      backend,
+      image,
+      owner,
+      leftovers: async (id) => leftoversOf(stateDir, id),
+    });
+  });
+
+  afterEach(async () => {
+    await open.endCheck();
+  });
+
+  afterAll(async () => {
+    await open.close();
+    await backend.close();
+    rmSync(stateDir, { recursive: true });
+  });
+
+  test.for(sandboxContract)("$promise", async (promise, context) => {
+    const reason = skipReason(promise, backend.caps);
+    if (reason !== null) context.skip(reason);
+    const { check } = promise;
+    await check(open.fixture);
+  });
+
+  test("nothing is left when every check has ended but the shared sandbox", async () => {
+    const { id } = await open.fixture.sharedSandbox();
+    expect((await backend.list()).map((record) => record.id)).toEqual([id]);
+  });
+});
