@@ -1,0 +1,88 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { type SandboxLimits, SandboxError } from "../../core/ports/sandbox.ts";
+import type { BuildRecipe } from "./build-recipe.ts";
+import type { EngineClient } from "./engine-client.ts";
+import { asSandboxError, isDiskFull } from "./engine-error.ts";
+import { type EngineEvent, readEvents } from "./event-lines.ts";
+import { type ExtraFile, packContext } from "./pack-context.ts";
+
+export interface BuildOptions {
+  readonly contextDir: string;
+  readonly recipe: BuildRecipe;
+  readonly tag: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly limits: SandboxLimits;
+  /** What RUN steps can reach: the daemon's name for a network, or `container:ID`. */
+  readonly network: string;
+  readonly signal: AbortSignal;
+  readonly onLine: (line: string) => void;
+}
+
+const BuiltImage = z.looseObject({ ID: z.string() });
+
+/** Name of a Dockerfile of our making in the archive; nothing of a task is called so. */
+const OWN_DOCKERFILE = ".benchflow.dockerfile";
+
+/**
+ * Builds by the daemon's own builder and resolves to the image's id. Throws `build-failed` with the
+ * daemon's words, `disk-full`, or the signal's reason; an aborted build is ended by the daemon.
+ */
+export async function buildImage(client: EngineClient, options: BuildOptions): Promise<string> {
+  const { recipe, contextDir, limits } = options;
+  const extras = recipe.isUnchanged ? [] : await dockerfileInPlace(contextDir, recipe.text);
+  const memoryBytes = Math.round(limits.memoryMb * 1024 * 1024);
+  try {
+    const response = await client.call("POST", "/build", {
+      query: {
+        t: options.tag,
+        labels: JSON.stringify(options.labels),
+        dockerfile: recipe.isUnchanged ? "Dockerfile" : OWN_DOCKERFILE,
+        networkmode: options.network,
+        memory: memoryBytes,
+        memswap: memoryBytes,
+        cpuperiod: 100_000,
+        cpuquota: Math.round(limits.cpus * 100_000),
+        rm: true,
+        forcerm: true,
+      },
+      body: await packContext(contextDir, extras),
+      signal: options.signal,
+      timeoutMs: null,
+    });
+    return await imageOf(readEvents(response), options.onLine);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    throw asSandboxError(error, "build-failed", "docker build");
+  }
+}
+
+/**
+ * A changed Dockerfile travels under another name. The daemon takes it out of the context again when
+ * `.dockerignore` names it, so that `COPY . .` gives the same image as it does by docker's client.
+ */
+async function dockerfileInPlace(contextDir: string, text: string): Promise<ExtraFile[]> {
+  const rules = await readFile(join(contextDir, ".dockerignore"), "utf8").catch(() => null);
+  const ignored = rules === null ? ".dockerignore" : rules.trimEnd();
+  return [
+    { name: OWN_DOCKERFILE, content: text },
+    { name: ".dockerignore", content: `${ignored}\n${OWN_DOCKERFILE}\n` },
+  ];
+}
+
+async function imageOf(
+  events: AsyncIterable<EngineEvent>,
+  onLine: (line: string) => void,
+): Promise<string> {
+  let id: string | null = null;
+  for await (const event of events) {
+    for (const line of (event.stream ?? "").split("\n")) if (line.trim() !== "") onLine(line);
+    const aux = BuiltImage.safeParse(event.aux);
+    if (aux.success) id = aux.data.ID;
+    if (event.error !== undefined)
+      throw new SandboxError(isDiskFull(event.error) ? "disk-full" : "build-failed", event.error);
+  }
+  if (id !== null) return id;
+  throw new SandboxError("build-failed", "docker build ended without an image");
+}

@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { SandboxError } from "../../core/ports/sandbox.ts";
+import type { BuildOptions } from "./build-image.ts";
+import { isDiskFull } from "./engine-error.ts";
+import { packContext } from "./pack-context.ts";
+
+/** What docker's own client needs from the environment to reach the same daemon. */
+const CLIENT_VARIABLES = [
+  "PATH",
+  "HOME",
+  "DOCKER_HOST",
+  "DOCKER_CONTEXT",
+  "DOCKER_CONFIG",
+  "DOCKER_TLS_VERIFY",
+  "DOCKER_CERT_PATH",
+];
+
+const LAST_LINES = 20;
+
+/**
+ * Builds with docker's own client, for what only BuildKit can build. BuildKit knows no `container:`
+ * network, so its RUN steps are on the daemon's default network and no wall is around them.
+ */
+export async function buildWithCli(
+  options: BuildOptions & { readonly env: Readonly<Record<string, string | undefined>> },
+): Promise<void> {
+  const { recipe, signal } = options;
+  const labels = Object.entries(options.labels).flatMap(([name, value]) => [
+    "--label",
+    `${name}=${value}`,
+  ]);
+  const child = spawn(
+    "docker",
+    ["build", "--progress=plain", "--tag", options.tag, ...labels, "-"],
+    { env: clientEnvironment(options.env), stdio: ["pipe", "pipe", "pipe"], signal },
+  );
+  const lines: string[] = [];
+  const take = (line: string): void => {
+    options.onLine(line);
+    lines.push(line);
+    if (lines.length > LAST_LINES) lines.shift();
+  };
+  createInterface({ input: child.stdout }).on("line", take);
+  createInterface({ input: child.stderr }).on("line", take);
+  const extras = recipe.isUnchanged ? [] : [{ name: "Dockerfile", content: recipe.text }];
+  const context = await packContext(options.contextDir, extras);
+  // A client that stops reading has failed: its exit code and words say why, not the broken pipe.
+  pipeline(Readable.from(context), child.stdin).catch(() => undefined);
+  const code = await exitOf(child, recipe.buildKitOnly);
+  signal.throwIfAborted();
+  if (code !== 0) throw failure(lines, recipe.buildKitOnly);
+}
+
+async function exitOf(child: ReturnType<typeof spawn>, feature: string | null): Promise<number> {
+  try {
+    const [code] = await once(child, "close");
+    return typeof code === "number" ? code : 1;
+  } catch (error) {
+    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    if (!isMissing) return 1;
+    throw new SandboxError(
+      "unsupported",
+      `${String(feature)} needs BuildKit, and there is no docker client here to build with; install docker's client with buildx`,
+      { cause: error },
+    );
+  }
+}
+
+function failure(lines: readonly string[], feature: string | null): SandboxError {
+  const text = lines.join("\n").trim();
+  if (/buildx component is missing|buildx.*not a docker command/u.test(text))
+    return new SandboxError(
+      "unsupported",
+      `${String(feature)} needs BuildKit, and docker's client here has no buildx; install it`,
+    );
+  return new SandboxError(isDiskFull(text) ? "disk-full" : "build-failed", text);
+}
+
+function clientEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const picked = CLIENT_VARIABLES.flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(picked), DOCKER_BUILDKIT: "1" };
+}

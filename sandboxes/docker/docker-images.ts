@@ -1,0 +1,122 @@
+import { createHash, randomBytes } from "node:crypto";
+import { type ImageRequest, type PreparedImage, SandboxError } from "../../core/ports/sandbox.ts";
+import { buildImage, type BuildOptions } from "./build-image.ts";
+import { type BuildRecipe, readRecipe } from "./build-recipe.ts";
+import { buildWithCli } from "./build-with-cli.ts";
+import type { EngineClient } from "./engine-client.ts";
+import { CONTEXT_LABEL, findCached, imageLabels } from "./image-cache.ts";
+import { isOwnReference, OWN_REPOSITORY } from "./image-reference.ts";
+import { type ImageFacts, inspectImage, preparedImage } from "./inspect-image.ts";
+import { pullImage } from "./pull-image.ts";
+
+export interface ImageSettings {
+  readonly platform: string;
+  /** The environment of the caller, for docker's own client and its logins. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly configDir: string;
+  /** Lends a network for RUN steps while a build runs. */
+  readonly withBuildNetwork: <Value>(
+    request: ImageRequest,
+    use: (network: string) => Promise<Value>,
+  ) => Promise<Value>;
+}
+
+/** Bump when the same context must give another image than it did. */
+const RECIPE_REVISION = 1;
+
+/** Images of tasks: built once for each context digest and kept, or found, or pulled; never taken over. */
+export class DockerImages {
+  readonly #client: EngineClient;
+  readonly #settings: ImageSettings;
+
+  constructor(client: EngineClient, settings: ImageSettings) {
+    this.#client = client;
+    this.#settings = settings;
+  }
+
+  async prepare(request: ImageRequest): Promise<PreparedImage> {
+    request.signal.throwIfAborted();
+    const limit = limitedSignal(request);
+    try {
+      const limited = { ...request, signal: limit.signal };
+      const { source } = request;
+      if (source.kind === "dockerfile") return await this.#build(limited, source.contextDigest);
+      const reference = request.baseImageMap[source.reference] ?? source.reference;
+      return preparedImage(await this.#obtain(reference, limited), false);
+    } finally {
+      limit.release();
+    }
+  }
+
+  async #build(request: ImageRequest, contextDigest: string): Promise<PreparedImage> {
+    const { platform } = this.#settings;
+    const recipe = await readRecipe({ ...request, platform });
+    const bases: string[] = [];
+    for (const base of recipe.bases) bases.push((await this.#obtain(base, request)).id);
+    const key = keyOf({ revision: RECIPE_REVISION, contextDigest, platform, bases });
+    const cached = await findCached(this.#client, key);
+    if (cached !== null) return preparedImage(cached, false);
+    const tag = newTag(request, contextDigest);
+    const labels = imageLabels(request.owner, { key, contextDigest, bases });
+    await this.#settings.withBuildNetwork(request, async (network) => {
+      await this.#run({ ...request, recipe, tag, labels, network });
+    });
+    const built = await inspectImage(this.#client, tag);
+    if (built === null || built.labels[CONTEXT_LABEL] !== contextDigest)
+      throw new SandboxError("image-missing", `${tag} was built and is not there any more`);
+    return preparedImage(built, true);
+  }
+
+  async #run(options: BuildOptions & { readonly recipe: BuildRecipe }): Promise<void> {
+    if (options.recipe.buildKitOnly === null) await buildImage(this.#client, options);
+    else await buildWithCli({ ...options, env: this.#settings.env });
+  }
+
+  /** An image of the daemon, pulled when it is missing. */
+  async #obtain(reference: string, request: ImageRequest): Promise<ImageFacts> {
+    if (isOwnReference(reference))
+      throw new SandboxError("unsupported", `${reference} is a name that bench keeps for itself`);
+    const present = await inspectImage(this.#client, reference);
+    if (present !== null) return present;
+    const { platform, configDir } = this.#settings;
+    const { signal, onLine } = request;
+    await pullImage(this.#client, reference, { configDir, platform, signal, onLine });
+    const pulled = await inspectImage(this.#client, reference);
+    if (pulled !== null) return pulled;
+    throw new SandboxError("image-missing", `${reference} was pulled and is not there`);
+  }
+}
+
+function keyOf(parts: Readonly<Record<string, unknown>>): string {
+  return `sha256:${createHash("sha256").update(JSON.stringify(parts)).digest("hex")}`;
+}
+
+/**
+ * A name that no other build ever gets: two jobs never share a tag, so neither can move the other's
+ * image away. Only the digest in it has a meaning for people.
+ */
+function newTag({ owner }: ImageRequest, contextDigest: string): string {
+  const name = owner.rolloutName.replace(/__[0-9a-f]+$/u, "").toLowerCase();
+  const safe = name.replaceAll(/[^a-z0-9]+/gu, "-").replaceAll(/^-|-$/gu, "");
+  const digest = contextDigest.replace(/^sha256:/u, "").slice(0, 16);
+  const nonce = randomBytes(4).toString("hex");
+  return `${OWN_REPOSITORY}/${safe === "" ? "task" : safe.slice(0, 60)}:${digest}-${nonce}`;
+}
+
+/** The caller's signal and the build's deadline in one. */
+function limitedSignal(request: ImageRequest): { signal: AbortSignal; release: () => void } {
+  const controller = new AbortController();
+  const onAbort = (): void => {
+    controller.abort(request.signal.reason);
+  };
+  const timer = setTimeout(() => {
+    const seconds = String(request.timeoutMs / 1000);
+    controller.abort(new SandboxError("build-timeout", `the image was not ready in ${seconds} s`));
+  }, request.timeoutMs);
+  request.signal.addEventListener("abort", onAbort);
+  const release = (): void => {
+    clearTimeout(timer);
+    request.signal.removeEventListener("abort", onAbort);
+  };
+  return { signal: controller.signal, release };
+}

@@ -1,0 +1,209 @@
+import { BenchError, messageOf } from "../../core/errors.ts";
+import {
+  type ImageRequest,
+  type PreparedImage,
+  type Sandbox,
+  type SandboxBackend,
+  type SandboxCaps,
+  SandboxError,
+  type SandboxRecord,
+  type SandboxRequest,
+} from "../../core/ports/sandbox.ts";
+import { processState } from "../../host/process-identity.ts";
+import { DockerImages } from "./docker-images.ts";
+import { DockerSandbox } from "./docker-sandbox.ts";
+import { EngineClient } from "./engine-client.ts";
+import { configFolder, type EndpointOptions, resolveEndpoint } from "./engine-endpoint.ts";
+import { removeCachedImages } from "./image-cache.ts";
+import { containerExists, listContainers, renameContainer } from "./list-containers.ts";
+import { NetworkGuard } from "./network-guard.ts";
+import { leaseName } from "./ownership-labels.ts";
+import { type DaemonFacts, probeDaemon } from "./probe-daemon.ts";
+import { removeContainer } from "./remove-container.ts";
+import { SandboxNetwork } from "./sandbox-network.ts";
+import { startContainer, type StartedSupervisor } from "./start-container.ts";
+
+export interface ConnectOptions extends EndpointOptions {
+  /** The one thing to do without a daemon, for the error's second line. */
+  readonly nextWithoutDaemon?: string;
+}
+
+/** Sandboxes as containers of a Docker daemon, on this machine or elsewhere. */
+export class DockerSandboxes implements SandboxBackend {
+  readonly name = "docker";
+  readonly caps: SandboxCaps;
+  readonly #client: EngineClient;
+  readonly #facts: DaemonFacts;
+  readonly #guard: NetworkGuard | null;
+  readonly #images: DockerImages;
+  #hasDiskQuota: boolean;
+
+  private constructor(
+    client: EngineClient,
+    facts: DaemonFacts,
+    guard: NetworkGuard | null,
+    env: EndpointOptions["env"],
+  ) {
+    this.#client = client;
+    this.#facts = facts;
+    this.#guard = guard;
+    this.#hasDiskQuota = facts.diskQuota !== "no";
+    this.#images = new DockerImages(client, {
+      platform: facts.platform,
+      env,
+      configDir: configFolder(env),
+      withBuildNetwork: async ({ owner }, use) =>
+        await (guard === null ? use("none") : guard.lend(owner, use)),
+    });
+    this.caps = capsOf(facts, guard !== null);
+  }
+
+  /**
+   * Finds the daemon and asks it what it can. Reads no environment but the one passed in. Throws
+   * `BenchError` (unavailable) when none answers.
+   */
+  static async connect(options: ConnectOptions): Promise<DockerSandboxes> {
+    const endpoint = resolveEndpoint(options);
+    try {
+      const client = await EngineClient.connect(endpoint);
+      const facts = await probeDaemon(client);
+      const daemonNowMs = (): number => Date.now() + facts.clockOffsetMs;
+      const guard = await NetworkGuard.open(client, { platform: facts.platform, daemonNowMs });
+      return new DockerSandboxes(client, facts, guard, options.env);
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      throw new BenchError("unavailable", `no docker daemon answers: ${messageOf(error)}`, {
+        next: options.nextWithoutDaemon ?? "bench run TASKS --env local",
+        cause: error,
+      });
+    }
+  }
+
+  /** What the daemon is, for `bench doctor`. */
+  probe(): DaemonFacts {
+    return this.#facts;
+  }
+
+  async prepare(request: ImageRequest): Promise<PreparedImage> {
+    return await this.#images.prepare(request);
+  }
+
+  async create(request: SandboxRequest): Promise<Sandbox> {
+    if (request.network === "public" && this.#guard === null)
+      throw new SandboxError("unsupported", "this docker daemon gives no guarded network");
+    const started = await this.#start(request);
+    const sandbox = this.#sandboxOf(request, started);
+    if (request.network === "closed") return sandbox;
+    try {
+      await sandbox.network("public");
+      request.signal.throwIfAborted();
+      return sandbox;
+    } catch (error) {
+      await sandbox.destroy();
+      throw error;
+    }
+  }
+
+  async list(): Promise<readonly SandboxRecord[]> {
+    const found = await listContainers(this.#client);
+    const names = new Set(found.map(({ name }) => name));
+    // A helper belongs to its sandbox; one whose sandbox is gone stands for itself, to be removed.
+    const shown = found.filter(({ serves }) => serves === null || !names.has(serves));
+    return shown.map((container) => {
+      const { id, owner, createdAtMs, expiresAtMs } = container;
+      return {
+        id,
+        owner,
+        createdAt: this.#hostTime(createdAtMs),
+        expiresAt: expiresAtMs === null ? null : this.#hostTime(expiresAtMs),
+        ownerState: owner === null ? "unknown" : processState(owner.process),
+      };
+    });
+  }
+
+  /** Refuses what is not labelled as ours; what is gone already is fine. */
+  async remove(id: string): Promise<void> {
+    const found = await listContainers(this.#client);
+    const container = found.find((each) => each.id === id);
+    if (container === undefined) {
+      if (await containerExists(this.#client, id))
+        throw new SandboxError("not-found", `container ${id} was not made by bench`);
+      return;
+    }
+    const helpers = found.filter(({ serves }) => serves === container.name);
+    for (const each of [container, ...helpers]) await removeContainer(this.#client, each.id);
+  }
+
+  /** Removes the images that runs built and no live run or container needs; resolves to their names. */
+  async removeImages(): Promise<readonly string[]> {
+    return await removeCachedImages(this.#client);
+  }
+
+  async close(): Promise<void> {
+    // Connections last as long as a request; the supervisors' close with their sandboxes.
+  }
+
+  async #start(request: SandboxRequest): Promise<StartedSupervisor> {
+    const hasDiskQuota = this.#hasDiskQuota;
+    const options = { request, hasDiskQuota, daemonNowMs: this.#daemonNowMs() };
+    try {
+      return await startContainer(this.#client, options);
+    } catch (error) {
+      if (!hasDiskQuota || this.#facts.diskQuota !== "try") throw error;
+      // The daemon does not say how its file system is mounted: only this tells that it has no quota.
+      const started = await startContainer(this.#client, { ...options, hasDiskQuota: false });
+      this.#hasDiskQuota = false;
+      return started;
+    }
+  }
+
+  #sandboxOf(request: SandboxRequest, { id, name, control }: StartedSupervisor): DockerSandbox {
+    const network = new SandboxNetwork(this.#guard, id, { owner: request.owner, serves: name });
+    const { image } = request;
+    return new DockerSandbox({
+      id,
+      client: this.#client,
+      control,
+      pidsLimit: request.limits.pids,
+      isolation: {
+        image: image.id,
+        imageDigest: image.digest,
+        seccomp: this.#facts.seccomp,
+        notes: this.#facts.notes,
+      },
+      setNetwork: async (policy, tools) => {
+        await network.set(policy, tools);
+      },
+      renewLease: async (leaseMs) => {
+        const query = { name: leaseName(name, this.#daemonNowMs() + leaseMs) };
+        await renameContainer(this.#client, id, query);
+      },
+      remove: async () => {
+        await removeContainer(this.#client, id);
+      },
+    });
+  }
+
+  #daemonNowMs(): number {
+    return Date.now() + this.#facts.clockOffsetMs;
+  }
+
+  /** A time of the daemon's clock as this machine's, so that callers compare with their own. */
+  #hostTime(daemonMs: number): string {
+    return new Date(daemonMs - this.#facts.clockOffsetMs).toISOString();
+  }
+}
+
+function capsOf(facts: DaemonFacts, hasPublicNetwork: boolean): SandboxCaps {
+  return {
+    rootExec: true,
+    uidSeparation: true,
+    noNewPrivs: true,
+    noNetwork: "phase",
+    publicNetwork: hasPublicNetwork,
+    compose: false,
+    limits: facts.limits,
+    maxLifetimeMs: null,
+    platform: facts.platform,
+  };
+}

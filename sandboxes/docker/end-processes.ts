@@ -1,0 +1,94 @@
+import type { ControlChannel } from "./control-channel.ts";
+import type { EngineClient } from "./engine-client.ts";
+import { EngineError } from "./engine-error.ts";
+import { quoteWord } from "./shell-words.ts";
+
+/** Which processes a purge ends. */
+export type Victims =
+  | { readonly kind: "user"; readonly uid: number }
+  /** Everything that is not in this list of `pid:start`. */
+  | { readonly kind: "since"; readonly older: readonly string[] }
+  /**
+   * The process, what shares its session or descends from it, and orphans that are neither in the
+   * list of older processes nor in the session of another command.
+   */
+  | {
+      readonly kind: "tree";
+      readonly root: string;
+      readonly older: readonly string[];
+      readonly otherRoots: readonly string[];
+    }
+  /** What the worker's present job started. */
+  | { readonly kind: "job"; readonly otherRoots: readonly string[] };
+
+export interface PurgeTools {
+  readonly control: ControlChannel;
+  readonly client: EngineClient;
+  readonly containerId: string;
+  readonly pidsLimit: number;
+  /** Whether no command is just starting, which a kill of everything would hit unseen. */
+  readonly isAlone: () => boolean;
+}
+
+const ROUNDS = 60;
+const PATIENCE_MS = 10_000;
+
+/**
+ * Kills processes until none is left and resolves to the number left: 0 is a proof, two looks in a
+ * row. What outruns the supervisor by forking on loses the right to fork: the container's process
+ * limit is lowered to nothing meanwhile, which the kernel holds.
+ */
+export async function endProcesses(tools: PurgeTools, victims: Victims): Promise<number> {
+  let left = await purgeOnce(tools, victims);
+  if (left === 0) return 0;
+  const isFrozen = await limitProcesses(tools, 1);
+  try {
+    const until = performance.now() + PATIENCE_MS;
+    do left = await purgeOnce(tools, victims);
+    while (left > 0 && performance.now() < until);
+  } finally {
+    if (isFrozen) await limitProcesses(tools, tools.pidsLimit);
+  }
+  return left;
+}
+
+async function purgeOnce(tools: PurgeTools, victims: Victims): Promise<number> {
+  const alone = tools.isAlone() ? "1" : "0";
+  const line = `${PREDICATES[victims.kind]} ${String(ROUNDS)} ${alone}\n`;
+  const answer = await tools.control.request((sequence) =>
+    Buffer.from(`${selection(victims)} ${sequence} ${line}`),
+  );
+  const [left = "", , swept = ""] = (answer.at(-1) ?? "").split(" ");
+  // The one kill of everything takes the worker with it.
+  if (swept === "1") await tools.control.restart();
+  return Number(left);
+}
+
+const PREDICATES = { user: "by_user", since: "by_age", tree: "by_tree", job: "by_tree" };
+
+/** Sets what the supervisor's predicates compare with, and begins its `purge` line. */
+function selection(victims: Victims): string {
+  if (victims.kind === "user") return `WANT=${String(victims.uid)}; purge`;
+  if (victims.kind === "since") return `WANT=${listed(victims.older)}; purge`;
+  const others = `OTHERS=${listed(victims.otherRoots)}`;
+  return victims.kind === "tree"
+    ? `WANT=${listed(victims.older)}; ${others}; ROOT=${quoteWord(victims.root)}; TREE=${listed([victims.root])}; purge`
+    : `WANT=$OLDER; ${others}; ROOT=none; TREE=" $WK "; purge`;
+}
+
+function listed(words: readonly string[]): string {
+  return quoteWord(` ${words.join(" ")} `);
+}
+
+async function limitProcesses(tools: PurgeTools, limit: number): Promise<boolean> {
+  try {
+    await tools.client.run("POST", `/containers/${tools.containerId}/update`, {
+      json: { PidsLimit: limit },
+    });
+    return true;
+  } catch (error) {
+    // A daemon without this call (podman) goes on with the rounds alone; the count says what they did.
+    if (error instanceof EngineError) return false;
+    throw error;
+  }
+}

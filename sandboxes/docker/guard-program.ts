@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+
+/**
+ * The machine code of the guard for one processor, a few steps at a time. It opens a netlink socket,
+ * sends the messages that follow the code, reads an answer to each, ends with 1 when the kernel
+ * refuses one (an error is fine when the rule is there already, or when the message's sequence number
+ * marks it as one for a protocol that the kernel may lack), writes "ok\n", and, when the word behind
+ * the last message is not 0, holds on until its stdin ends.
+ *
+ * A program that cannot depend on anything, because it sets up what images must not: no shell, no
+ * library, no file of a task's image is trusted with CAP_NET_ADMIN, and no registry may be at hand.
+ * The source is in docs/decisions/docker-network-guard.md, with the commands that give these bytes.
+ */
+const MACHINES: Readonly<
+  Record<string, { readonly elfMachine: number; readonly code: readonly string[] }>
+> = {
+  "linux/amd64": {
+    elfMachine: 62,
+    code: [
+      // socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE)
+      "bf10000000be0300000031d2b8290000000f0585c00f889200000089c3488d2d980000004881ec00",
+      "100000",
+      // length 0 ends; write the message, read the answer, look at nlmsgerr.error
+      "8b550085d2744789df4889ee4189d4b8010000000f054439e0756789df4889e6ba0010000031c00f",
+      "0583f8147c548b44241085c0740b83f8ef7406837d08007441",
+      // go behind the message, padded to four bytes
+      "4183c4034183e4fc4c01e5ebb2",
+      // write(1, "ok\n", 3), look at the word behind the last message
+      "bf01000000488d3534000000ba03000000b8010000000f05837d04007412",
+      // read(0) until its end
+      "31ff4889e6ba0010000031c00f0585c07fee",
+      // exit(0), or exit(1) from where the kernel refused; "ok\n"
+      "31ffeb05bf01000000b83c0000000f056f6b0a",
+    ],
+  },
+  "linux/arm64": {
+    elfMachine: 183,
+    code: [
+      // socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE)
+      "000280d2610080d2020080d2c81880d2010000d4c005f837f303002a14060010ff0740d1",
+      // length 0 ends; write the message, read the answer, look at nlmsgerr.error
+      "950240b935030034e003132ae10314aae203152a080880d2010000d41f00156b41040054e003132a",
+      "e1030091020082d2e80780d2010000d41f5000716b030054e01340b9a00000341f44003160000054",
+      "800a40b9a0020034",
+      // go behind the message, padded to four bytes
+      "b50e0011b5761e129442358be7ffff17",
+      // write(1, "ok\n", 3), look at the word behind the last message
+      "200080d241020010620080d2080880d2010000d4800640b900010034",
+      // read(0) until its end
+      "000080d2e1030091020082d2e80780d2010000d41f0000714cffff54",
+      // exit(0), or exit(1) from where the kernel refused; "ok\n"
+      "000080d202000014200080d2a80b80d2010000d46f6b0a00",
+    ],
+  },
+};
+
+/** Platforms that the guard runs on; a daemon of another one gives no open internet. */
+export function canGuard(platform: string): boolean {
+  return MACHINES[platform] !== undefined;
+}
+
+const HEADER_BYTES = 120;
+const LOAD_ADDRESS = 0x400000;
+
+/** A static ELF executable: one segment with the code and, behind it, the messages. */
+export function guardProgram(
+  platform: string,
+  messages: readonly Buffer[],
+  holds: boolean,
+): Buffer {
+  const machine = MACHINES[platform];
+  if (machine === undefined) throw new Error(`no guard for ${platform}`);
+  const tail = Buffer.alloc(8);
+  tail.writeUInt32LE(holds ? 1 : 0, 4);
+  const body = Buffer.concat([Buffer.from(machine.code.join(""), "hex"), ...messages, tail]);
+  const sizeBytes = HEADER_BYTES + body.byteLength;
+  return Buffer.concat([elfHeader(machine.elfMachine), programHeader(sizeBytes), body]);
+}
+
+/** Names a program by its content, so that each needs to be loaded into a daemon once. */
+export function programDigest(program: Buffer): string {
+  return createHash("sha256").update(program).digest("hex").slice(0, 16);
+}
+
+function elfHeader(elfMachine: number): Buffer {
+  const header = Buffer.alloc(64);
+  header.write("7f454c46020101", 0, "hex");
+  header.writeUInt16LE(2, 16);
+  header.writeUInt16LE(elfMachine, 18);
+  header.writeUInt32LE(1, 20);
+  header.writeBigUInt64LE(BigInt(LOAD_ADDRESS + HEADER_BYTES), 24);
+  header.writeBigUInt64LE(64n, 32);
+  header.writeUInt16LE(64, 52);
+  header.writeUInt16LE(56, 54);
+  header.writeUInt16LE(1, 56);
+  return header;
+}
+
+function programHeader(sizeBytes: number): Buffer {
+  const header = Buffer.alloc(56);
+  header.writeUInt32LE(1, 0);
+  // Readable and executable.
+  header.writeUInt32LE(5, 4);
+  header.writeBigUInt64LE(BigInt(LOAD_ADDRESS), 16);
+  header.writeBigUInt64LE(BigInt(LOAD_ADDRESS), 24);
+  header.writeBigUInt64LE(BigInt(sizeBytes), 32);
+  header.writeBigUInt64LE(BigInt(sizeBytes), 40);
+  header.writeBigUInt64LE(0x10000n, 48);
+  return header;
+}

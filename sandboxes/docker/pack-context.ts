@@ -1,0 +1,136 @@
+import { constants, type Stats } from "node:fs";
+import { lstat, open, readdir, readFile, readlink } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "../../core/errors.ts";
+import { type ByteStream, SandboxError } from "../../core/ports/sandbox.ts";
+import type { TarHeader, TarKind } from "../../core/tar/tar-entry.ts";
+import { type TarSource, writeTar } from "../../core/tar/write-tar.ts";
+import {
+  hasExceptions,
+  IGNORE_FILES,
+  type IgnoreRules,
+  isIgnored,
+  parseDockerignore,
+} from "../../core/tasks/dockerfile/dockerignore.ts";
+
+/** A file of our own in the archive of a build context. */
+export interface ExtraFile {
+  readonly name: string;
+  readonly content: string;
+}
+
+const NO_RULES: IgnoreRules = { patterns: [] };
+
+/**
+ * A build context as the daemon wants it: files, folders and links (kept as links), less what
+ * `.dockerignore` leaves out. The Dockerfile itself always goes along, as docker's client does it.
+ * Throws `build-failed` for a rule file that cannot be read.
+ */
+export async function packContext(
+  contextDir: string,
+  replaced: readonly ExtraFile[] = [],
+): Promise<ByteStream> {
+  const rules = await readRules(contextDir);
+  const names = new Set(replaced.map(({ name }) => name));
+  async function* entries(): AsyncGenerator<TarSource, void, undefined> {
+    yield* replaced.map(extraEntry);
+    yield* folderEntries({ contextDir, rules, skip: names }, "");
+  }
+  return writeTar(entries());
+}
+
+async function readRules(contextDir: string): Promise<IgnoreRules> {
+  for (const name of IGNORE_FILES) {
+    const text = await readFile(join(contextDir, name), "utf8").catch(() => null);
+    if (text === null) continue;
+    try {
+      return parseDockerignore(text);
+    } catch (error) {
+      throw new SandboxError("build-failed", `${name}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+  return NO_RULES;
+}
+
+interface Packing {
+  readonly contextDir: string;
+  readonly rules: IgnoreRules;
+  readonly skip: ReadonlySet<string>;
+}
+
+async function* folderEntries(
+  packing: Packing,
+  folder: string,
+): AsyncGenerator<TarSource, void, undefined> {
+  // Byte names as latin1: what is no UTF-8 must come through as it is.
+  const names = await readdir(Buffer.from(join(packing.contextDir, folder), "latin1"), {
+    encoding: "buffer",
+  });
+  for (const raw of names.toSorted((a, b) => Buffer.compare(a, b))) {
+    const name = `${folder}${raw.toString("latin1")}`;
+    if (!packing.skip.has(name)) yield* pathEntries(packing, name);
+  }
+}
+
+async function* pathEntries(
+  packing: Packing,
+  name: string,
+): AsyncGenerator<TarSource, void, undefined> {
+  const path = Buffer.concat([Buffer.from(`${packing.contextDir}/`), Buffer.from(name, "latin1")]);
+  const text = Buffer.from(name, "latin1").toString("utf8");
+  const isLeftOut = name !== "Dockerfile" && isIgnored(packing.rules, text);
+  const stats = await lstat(path);
+  if (stats.isDirectory()) {
+    if (!isLeftOut) yield { header: headerOf(name, "directory", stats) };
+    if (!isLeftOut || hasExceptions(packing.rules)) yield* folderEntries(packing, `${name}/`);
+  } else if (isLeftOut) {
+    return;
+  } else if (stats.isSymbolicLink()) {
+    const linkName = await readlink(path, { encoding: "buffer" });
+    yield { header: { ...headerOf(name, "symlink", stats), linkName } };
+  } else if (stats.isFile()) {
+    yield* fileEntry(name, path);
+  }
+  // Sockets, pipes and devices have no place in an image: docker's client leaves them out too.
+}
+
+async function* fileEntry(name: string, path: Buffer): AsyncGenerator<TarSource, void, undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const stats = await file.stat();
+    const header = { ...headerOf(name, "file", stats), sizeBytes: stats.size };
+    yield { header, content: file.createReadStream({ autoClose: false }) };
+  } finally {
+    await file.close();
+  }
+}
+
+function headerOf(name: string, kind: TarKind, stats: Stats): TarHeader {
+  return {
+    kind,
+    name: Buffer.from(name, "latin1"),
+    mode: stats.mode & 0o7777,
+    uid: 0,
+    gid: 0,
+    sizeBytes: 0,
+    mtimeSeconds: Math.floor(stats.mtimeMs / 1000),
+    linkName: new Uint8Array(),
+  };
+}
+
+function extraEntry({ name, content }: ExtraFile): TarSource {
+  const bytes = Buffer.from(content);
+  return {
+    header: {
+      kind: "file",
+      name: Buffer.from(name),
+      mode: 0o644,
+      uid: 0,
+      gid: 0,
+      sizeBytes: bytes.byteLength,
+      mtimeSeconds: 0,
+      linkName: new Uint8Array(),
+    },
+    content: [bytes],
+  };
+}
