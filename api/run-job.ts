@@ -40,11 +40,11 @@ export async function runJob(
     const ran = await runTrials({ plan, job, folder, agent, deps }).catch(
       async (error: unknown) => {
         // What ended before a stop is in the summary too.
-        if (!folder.lost.aborted) await writeJobFiles(plan, job, folder);
+        if (!folder.lost.aborted) await writeJobFiles(plan, job, { folder, store: deps.store });
         throw error;
       },
     );
-    const tree = await writeJobFiles(plan, job, folder);
+    const tree = await writeJobFiles(plan, job, { folder, store: deps.store });
     const reused = job.trials.filter(({ action }) => action === "keep").length;
     const elapsedSec = (deps.clock.monotonicMs() - startedMs) / 1000;
     const ended: EndedJob = { job, jobDir: folder.dir, tree, reused, ran, elapsedSec };

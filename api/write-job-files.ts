@@ -1,7 +1,8 @@
 import type { JobPlan, RunPlan } from "../core/model/plan.ts";
 import type { Quarantined, TrialRecord } from "../core/model/record.ts";
 import { readEarlierAttempt } from "../core/plan/read-earlier-jobs.ts";
-import type { JobFolder } from "../core/ports/job-store.ts";
+import type { JobFolder, JobStore } from "../core/ports/job-store.ts";
+import { readJobLines } from "../stores/job-reader/read-job-lines.ts";
 import {
   groupTrials,
   type JobTrials,
@@ -48,7 +49,7 @@ export function measurementOf(plan: RunPlan, job: JobPlan): PlannedMeasurement {
 export async function writeJobFiles(
   plan: RunPlan,
   job: JobPlan,
-  folder: JobFolder,
+  { folder, store }: { readonly folder: JobFolder; readonly store: JobStore },
 ): Promise<JobTree> {
   const tree = await readJobTree(plan, job, folder);
   const { settings } = plan;
@@ -66,14 +67,23 @@ export async function writeJobFiles(
     planned: measurementOf(plan, job),
     quarantined: tree.quarantined,
   });
-  await replace(folder, "summary.json", renderSummary(summary));
+  const rollouts = tree.trials.trials.map(({ record }) => record.rolloutName);
+  for (const [name, lines] of await readJobLines(folder.dir, rollouts))
+    await replace(folder, name, lines);
+  const text = renderSummary(summary);
+  const isNews = await replace(folder, "summary.json", text);
+  // The contract's copy of the latest job's summary, for a run without repeats (spec 1.1).
+  if (isNews && settings.trials === 1) await store.write(folder.jobsDir, "summary.json", text);
   return tree;
 }
 
-async function replace(folder: JobFolder, name: string, text: string): Promise<void> {
+/** Whether the file was anything else before. */
+async function replace(folder: JobFolder, name: string, text: string): Promise<boolean> {
   const bytes = Buffer.from(text);
   const there = await folder.read(name);
-  if (there === null || !bytes.equals(there)) await folder.write(name, bytes);
+  if (there !== null && bytes.equals(there)) return false;
+  await folder.write(name, bytes);
+  return true;
 }
 
 function commonSource({ tasks }: RunPlan): RunPlan["tasks"][number]["source"] {
