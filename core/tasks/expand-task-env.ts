@@ -1,9 +1,9 @@
 import type { Refusal, Task, TaskConfig } from "../model/task.ts";
 import { isCredentialName } from "./credential-names.ts";
 
-export interface ExpandedTask {
+export interface ExpandedTask<T> {
   /** The task with every template of its environment tables replaced. */
-  readonly task: Task;
+  readonly task: T;
   /** Host values that went in, by variable: what a log must not show. */
   readonly hostValues: Readonly<Record<string, string>>;
   /** Templates that may not or cannot be filled; with one of these the task does not start. */
@@ -19,11 +19,11 @@ export type HostEnv = Readonly<Record<string, string | undefined>>;
  * value, in the middle of text it stays as it is (spec 6.4). A host variable reaches a task only when
  * `--pass-env` names it, and a credential never does (attack 3). Pure.
  */
-export function expandTaskEnv(
-  task: Task,
+export function expandTaskEnv<T extends Pick<Task, "config">>(
+  task: T,
   hostEnv: HostEnv,
   passEnv: readonly string[],
-): ExpandedTask {
+): ExpandedTask<T> {
   const expansion = new Expansion(hostEnv, passEnv);
   const { config } = task;
   const { sandbox, verifier, oracle } = config;

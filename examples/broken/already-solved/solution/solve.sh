@@ -1,0 +1,4 @@
+#!/bin/bash
+set -euo pipefail
+
+sed -i 's/^debug = true$/debug = false/' /app/settings.ini

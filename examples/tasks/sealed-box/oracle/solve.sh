@@ -1,0 +1,4 @@
+#!/bin/bash
+set -euo pipefail
+
+echo "$BOX_WORD" > word.txt

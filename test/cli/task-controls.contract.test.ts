@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { checkTasks } from "../../cli/commands/tasks.ts";
+import type { CliContext } from "../../cli/context.ts";
+
+const examples = new URL("../../examples/", import.meta.url).pathname;
+
+/** `bench tasks check --controls` on the local sandbox, with a state folder of its own. */
+async function check(path: string): Promise<{ out: string; code: number }> {
+  const state = await mkdtemp(join(tmpdir(), "controls-state-"));
+  let out = "";
+  const context: CliContext = {
+    cwd: examples,
+    env: { PATH: process.env["PATH"], BENCHFLOW_STATE_DIR: state },
+    out: { write: (text) => void (out += text), isTerminal: false, columns: 80 },
+    err: { write: () => undefined, isTerminal: false, columns: 80 },
+    signal: new AbortController().signal,
+  };
+  try {
+    const code = await checkTasks(context, path, { controls: true, env: "local" });
+    return { out, code };
+  } finally {
+    await rm(state, { recursive: true, force: true });
+  }
+}
+
+test("every example task gives the oracle 1 and nop 0", async () => {
+  const { out, code } = await check("tasks");
+  expect(out.trim().split("\n")).toEqual(
+    ["csv-totals", "hello-file", "log-report", "sealed-box", "setup-and-health", "word-count"].map(
+      (name) => `✓ ${name} — valid (structural, controls)`,
+    ),
+  );
+  expect(code).toBe(0);
+});
+
+test("the broken example is found because an agent that does nothing passes it", async () => {
+  const { out, code } = await check("broken");
+  expect(out).toBe(
+    "✗ already-solved — 1 issue(s):\n  → nop got reward 1.00: an agent that does nothing passes\n",
+  );
+  expect(code).toBe(1);
+});

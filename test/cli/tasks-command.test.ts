@@ -1,0 +1,106 @@
+import { access, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { CliContext } from "../../cli/context.ts";
+import { runProgram } from "../../cli/run-program.ts";
+import { GOOD, tempFolder, writeFiles } from "../stores/task-folders/temp-tasks.ts";
+
+/** Runs a command in `cwd` and gives what it printed. */
+async function bench(cwd: string, ...args: string[]) {
+  const printed = { out: "", err: "" };
+  const outputOf = (stream: "out" | "err") => ({
+    write: (text: string) => {
+      printed[stream] += text;
+    },
+    isTerminal: false,
+    columns: 80,
+  });
+  const context: CliContext = {
+    cwd,
+    env: {},
+    out: outputOf("out"),
+    err: outputOf("err"),
+    signal: new AbortController().signal,
+  };
+  const code = await runProgram(context, args);
+  return { ...printed, code };
+}
+
+async function twoTasks(): Promise<string> {
+  const root = await tempFolder();
+  await writeFiles(join(root, "tasks/good"), GOOD);
+  await writeFiles(join(root, "tasks/bad"), { ...GOOD, "task.toml": 'x = "\\s"' });
+  return root;
+}
+
+test("list shows the tasks on stdout and what it skipped on stderr, and ends with 1", async () => {
+  const { out, err, code } = await bench(await twoTasks(), "tasks", "list", "tasks");
+  expect(out).toBe(
+    "Task  Layout  Agent time  Network  Oracle  Runs here\n" +
+      "good  harbor  5 s         public   yes     yes\n",
+  );
+  expect(err).toBe("skipped bad: task.toml:1:7: unrecognised escape sequence, not valid TOML\n");
+  expect(code).toBe(1);
+});
+
+test("list --json gives the whole tasks", async () => {
+  const { out } = await bench(await twoTasks(), "tasks", "list", "tasks", "--json");
+  expect(JSON.parse(out)).toMatchObject({
+    tasks: [{ name: "good", layout: "harbor" }],
+    skipped: [{ name: "bad" }],
+  });
+});
+
+test("digest prints a name and a digest a line", async () => {
+  const { out, code } = await bench(await twoTasks(), "tasks", "digest", "tasks");
+  expect(out).toMatch(/^good sha256:[0-9a-f]{64}\n$/u);
+  expect(code).toBe(1);
+});
+
+test("check prints a verdict a task and ends with 1 when one has an issue", async () => {
+  const root = await twoTasks();
+  await writeFile(join(root, "tasks/good/environment/Dockerfile"), "FROM debian\n");
+  const { out, code } = await bench(root, "tasks", "check", "tasks");
+  expect(out).toBe(
+    "✗ bad — 1 issue(s):\n" +
+      "  → task.toml:1:7: unrecognised escape sequence, not valid TOML\n" +
+      "✓ good — valid (structural)\n" +
+      "  ! environment/Dockerfile:1: debian names no fixed version, the task may change under you\n",
+  );
+  expect(code).toBe(1);
+  expect((await bench(root, "tasks", "check", "tasks/good")).code).toBe(0);
+});
+
+test.each([[], ["--native"]])(
+  "init writes a task that the check finds sound %j",
+  async (...flags) => {
+    const root = await tempFolder();
+    const { out, err, code } = await bench(root, "tasks", "init", "tasks/mine", ...flags);
+    expect(code).toBe(0);
+    expect(err).toBe("next: `bench tasks check --controls tasks/mine` runs its oracle and nop\n");
+    for (const path of out.trim().split("\n")) await access(join(root, path));
+    const script = out.split("\n").find((path) => path.endsWith("test.sh")) ?? "";
+    expect((await stat(join(root, script))).mode & 0o111).toBe(0o111);
+    expect((await bench(root, "tasks", "check", "tasks")).out).toBe(
+      "✓ mine — valid (structural)\n",
+    );
+  },
+);
+
+test("init never replaces what is there", async () => {
+  const root = await writeFiles(await tempFolder(), { "mine/notes": "keep" });
+  await expect(bench(root, "tasks", "init", "mine")).rejects.toMatchObject({
+    kind: "usage",
+    message: `${join(root, "mine")} is not empty`,
+  });
+  expect(await readFile(join(root, "mine/notes"), "utf8")).toBe("keep");
+  await expect(access(join(root, "mine/task.toml"))).rejects.toThrow("ENOENT");
+});
+
+test("a hostile name cannot move the cursor of a listing", async () => {
+  const root = await tempFolder();
+  await writeFiles(join(root, "a\u001b[2Jb"), GOOD);
+  await writeFiles(join(root, "ok"), GOOD);
+  const { err } = await bench(root, "tasks", "list", ".");
+  expect(err).toBe("skipped a\\x1b[2Jb: the name holds control characters\n");
+});
