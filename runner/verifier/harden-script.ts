@@ -136,6 +136,8 @@ fi
 
 # --- the folder of the tests
 for folder in /tests /verifier; do [ -L "$folder" ] && rm -f "$folder"; done
+[ -d "$TESTS" ] || mkdir -m 700 "$TESTS" || fail "no folder for the tests"
+[ "$uid" = 0 ] || chown "$uid:$gid" "$TESTS"
 [ "$TESTS" = /verifier ] && [ ! -e /tests ] && ln -s /verifier /tests
 
 # --- walks
