@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { OnEvent } from "../core/events/run-event.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import { identifyProcess } from "../host/process-identity.ts";
@@ -22,7 +22,7 @@ export async function openRunDeps(
 ): Promise<RunDeps> {
   const { env, onEvent, signal } = surroundings;
   const backend = await openBackend(settings.environment, {
-    stateDir: stateDir(env),
+    stateDir: resolve(stateDir(env)),
     localInclude: settings.localInclude,
     env,
   });

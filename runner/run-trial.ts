@@ -28,15 +28,14 @@ export async function runTrial(spec: AttemptSpec, deps: TrialDeps): Promise<Tria
   const state = await openAttempt(spec, deps, AbortSignal.any([deps.signal, deadline.signal]));
   const lease = setInterval(() => void renewLease(state), LEASE_MS / 10);
   try {
-    await work(state);
-  } catch (thrown) {
-    noteStop(state, thrown);
+    await work(state).catch((thrown: unknown) => noteStop(state, thrown));
+    await collect(state);
   } finally {
+    // Also when the results' disk is full: whatever else is lost, no sandbox stays.
     clearTimeout(timer);
     clearInterval(lease);
+    await end(state);
   }
-  await collect(state);
-  await end(state);
   return await sealAttempt(state);
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { openBackend } from "../../api/backends.ts";
 import { stateDir } from "../../api/open-run-deps.ts";
 import { removeOrphans } from "../../api/remove-orphans.ts";
@@ -80,7 +81,7 @@ async function openIfThere(
 ): Promise<SandboxBackend | BenchError> {
   try {
     return await openBackend(kind, {
-      stateDir: stateDir(context.env),
+      stateDir: resolve(context.cwd, stateDir(context.env)),
       localInclude: [],
       env: context.env,
     });
