@@ -9,11 +9,6 @@ export function fnmatch(name: string, pattern: string): boolean {
   return matchGlob(readTokens(Array.from(pattern)), name);
 }
 
-/** True for text that fnmatch reads as more than itself. */
-export function isGlob(pattern: string): boolean {
-  return /[*?[]/u.test(pattern);
-}
-
 function readTokens(chars: readonly string[]): GlobToken[] {
   const tokens: GlobToken[] = [];
   for (let at = 0; at < chars.length; at++) {
