@@ -92,13 +92,15 @@ export const wallPromises: readonly SandboxPromise[] = [
       const folder = await mkdtemp(join(tmpdir(), "contract-"));
       try {
         await writeFile(join(folder, "canary"), "host");
-        assertExit(await sandbox.exec(commandOf(["test", "-e", join(folder, "canary")])), 1);
+        // Nor is there a way to them through the first process, which the backend made.
+        for (const way of ["", "/proc/1/root", "/proc/1/cwd/..", "/proc/1/cwd/../../.."]) {
+          const canary = `${way}${join(folder, "canary")}`;
+          assertExit(await sandbox.exec(commandOf(["test", "-e", canary])), 1);
+        }
       } finally {
         await rm(folder, { recursive: true });
       }
       assert.equal(await isRunning(sandbox, process.argv[1] ?? "vitest"), false);
-      // Nor is there a way through the first process, which is the backend's.
-      assertExit(await sandbox.exec(shell("ls /proc/1/cwd/ /proc/1/fd/ 2>/dev/null")), 2);
     },
   },
   {

@@ -21,9 +21,11 @@ interface Pending {
 interface Job {
   readonly id: string;
   readonly onOutput: OnOutput;
+  /** Its process inside, once it has said so. */
+  pid: string | null;
   readonly ended: Set<"stdout" | "stderr">;
   readonly resolve: (end: JobEnd) => void;
-  readonly reject: (error: Error) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** How a job of the worker ended: an exit code, or not started because the worker cannot take it. */
@@ -92,6 +94,11 @@ export class ControlChannel {
     }
   }
 
+  /** The present job's process inside; null without one. */
+  get jobPid(): string | null {
+    return this.#job?.pid ?? null;
+  }
+
   /** Runs one line in the worker. `not-started` when it is busy or its output is not its own. */
   async runJob(line: (id: string, worker: Worker) => string, onOutput: OnOutput): Promise<JobEnd> {
     if (this.#job !== null) return { kind: "not-started" };
@@ -101,7 +108,7 @@ export class ControlChannel {
     this.#sequence += 1;
     const id = String(this.#sequence);
     const end = new Promise<JobEnd>((resolve, reject) => {
-      this.#job = { id, onOutput, ended: new Set(), resolve, reject };
+      this.#job = { id, onOutput, pid: null, ended: new Set(), resolve, reject };
     });
     end.catch(() => undefined);
     try {
@@ -136,7 +143,8 @@ export class ControlChannel {
       // A stream that breaks and one that ends mean the same: the container, or the way to it, is gone.
     }
     this.#closed = true;
-    this.#fail("its supervisor's stream ended");
+    this.#failRequests("its supervisor's stream ended");
+    this.#job?.reject(lost("its supervisor's stream ended"));
     this.#ready.reject(lost("its supervisor's stream ended"));
   }
 
@@ -148,15 +156,14 @@ export class ControlChannel {
     const [kind = "", id = "", rest = "", ...more] = scanned.text.split(" ");
     if (kind === "h" || kind === "k") this.#takeGreeting(kind, id, rest);
     if (kind === "c") this.#takeAnswer(id, rest, more.join(" "));
-    if (kind === "w" && this.#job?.id === id) this.#takeJobEnd(this.#job, stream, rest);
+    if (this.#job?.id !== id) return;
+    if (kind === "j") this.#job.pid = rest;
+    if (kind === "w") this.#takeJobEnd(this.#job, stream, rest);
   }
 
   /** The pair greets when it starts, in any order. A greeting out of turn: it was killed from inside. */
   #takeGreeting(kind: "h" | "k", pid: string, setsid: string): void {
-    if (this.#ready.isSettled) {
-      this.#fail("its supervisor was killed from inside");
-      this.#renew();
-    }
+    if (this.#ready.isSettled) this.#surviveKill();
     if (kind === "h") this.#greeted = true;
     else if (/^\d+$/u.test(pid)) this.#worker = { pid, setsid: setsid === "" ? null : setsid };
     if (!this.#greeted || this.#worker === null) return;
@@ -183,17 +190,37 @@ export class ControlChannel {
     );
   }
 
+  /**
+   * Root inside killed the pair. Requests under way have no answer any more. A job may have outlived
+   * its worker: then it is waited for, and its exit code, which nobody can know, is that of a kill.
+   */
+  #surviveKill(): void {
+    this.#failRequests("its supervisor was killed from inside");
+    this.#renew();
+    const job = this.#job;
+    if (job === null) return;
+    const waiting = async (): Promise<void> => {
+      while (job.pid !== null && (await this.#isAlive(job.pid))) await pause(50);
+      job.resolve({ kind: "exited", code: 137 });
+    };
+    waiting().catch(job.reject);
+  }
+
+  async #isAlive(pid: string): Promise<boolean> {
+    const answer = await this.request((sequence) => Buffer.from(`alive ${sequence} ${pid}\n`));
+    return answer.at(-1) === "1";
+  }
+
   #renew(): void {
     this.#worker = null;
     this.#greeted = false;
     this.#ready = deferred();
   }
 
-  #fail(reason: string): void {
+  #failRequests(reason: string): void {
     const error = lost(reason);
     for (const pending of this.#pending.values()) pending.reject(error);
     this.#pending.clear();
-    this.#job?.reject(error);
   }
 
   async #write(text: string | Uint8Array): Promise<void> {
@@ -215,6 +242,12 @@ export class ControlChannel {
       clearTimeout(timer);
     }
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 }
 
 function lost(reason: string): SandboxError {

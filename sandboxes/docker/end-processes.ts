@@ -18,8 +18,8 @@ export type Victims =
       readonly older: readonly string[];
       readonly otherRoots: readonly string[];
     }
-  /** What the worker's present job started. */
-  | { readonly kind: "job"; readonly otherRoots: readonly string[] };
+  /** The worker's present job, whose process is the root where it is known. */
+  | { readonly kind: "job"; readonly root: string | null; readonly otherRoots: readonly string[] };
 
 export interface PurgeTools {
   readonly control: ControlChannel;
@@ -71,9 +71,12 @@ function selection(victims: Victims): string {
   if (victims.kind === "user") return `WANT=${String(victims.uid)}; purge`;
   if (victims.kind === "since") return `WANT=${listed(victims.older)}; purge`;
   const others = `OTHERS=${listed(victims.otherRoots)}`;
-  return victims.kind === "tree"
-    ? `WANT=${listed(victims.older)}; ${others}; ROOT=${quoteWord(victims.root)}; TREE=${listed([victims.root])}; purge`
-    : `WANT=$OLDER; ${others}; ROOT=none; TREE=" $WK "; purge`;
+  if (victims.kind === "tree") {
+    const { root, older } = victims;
+    return `WANT=${listed(older)}; ${others}; ROOT=${quoteWord(root)}; TREE=${listed([root])}; purge`;
+  }
+  const root = victims.root ?? "none";
+  return `WANT=$OLDER; ${others}; ROOT=${root}; TREE=" $WK ${root} "; purge`;
 }
 
 function listed(words: readonly string[]): string {

@@ -56,8 +56,9 @@ export function execBody(command: Command, hasStdin: boolean): Record<string, un
 }
 
 /**
- * The same command as one line for the supervisor's worker, run in a session of its own. The shell's
- * remarks about a child that a signal ended do not get into the command's stderr.
+ * The same command as one line for the supervisor's worker, run in a session of its own after it has
+ * said its pid. The shell's remarks about a child that a signal ended do not get into the command's
+ * stderr, which is descriptor 3 here.
  */
 export function workerLine(id: string, command: Command, setsid: string | null): string {
   const exports = Object.entries(command.env).map(([name, value]) => quoteWord(`${name}=${value}`));
@@ -65,8 +66,9 @@ export function workerLine(id: string, command: Command, setsid: string | null):
   const start = setsid === null ? "exec" : `exec ${setsid} --`;
   const cwd = quoteWord(command.cwd);
   return (
-    `if [ -d ${cwd} ]; then ` +
-    `( cd ${cwd} || exit 126; unset ${UNASKED}; ${setEnvironment}${start} ${quoteWords(command.argv)}` +
-    ` ) </dev/null 2>&3 3>&-; finish ${id} $?; else finish ${id} no-folder; fi`
+    `if [ -d ${cwd} ]; then ( IFS=' ' read -r BENCH_P BENCH_R </proc/self/stat; ` +
+    `say "j ${id} $BENCH_P"; exec </dev/null 2>&3 3>&-; cd ${cwd} || exit 126; ` +
+    `unset ${UNASKED}; ${setEnvironment}${start} ${quoteWords(command.argv)} ); ` +
+    `finish ${id} $?; else finish ${id} no-folder; fi`
   );
 }

@@ -49,14 +49,15 @@ by_user() {
 # WANT lists the processes that may live.
 by_age() { case $WANT in *" $P:$BT "*) keep ;; *) victim ;; esac; }
 
-# TREE holds the root and grows; an orphan that is in no list of older ones is taken for the tree's.
+# TREE holds the root and grows; an orphan that is not in the list of older ones is taken for the
+# tree's, unless there is no list.
 by_tree() {
   case $TREE in
     *" $P "*) victim; return ;;
     *" $PP "*) TREE="$TREE$P "; victim; return ;;
   esac
   if [ "$SE" != "$ROOT" ]; then
-    [ "$PP" = 1 ] || { keep; return; }
+    [ "$PP" = 1 ] && [ -n "$WANT" ] || { keep; return; }
     case $OTHERS in *" $SE "*) keep; return ;; esac
     case $WANT in *" $P:$BT "*) keep; return ;; esac
   fi
@@ -98,6 +99,10 @@ show() { say "c $SEQ + $P:$BT"; }
 mark() { SEQ=$1; each show; say "c $SEQ ."; }
 
 count() { K=0; each keep; say "c $1 . $K"; }
+
+# alive SEQ PID: whether that process runs.
+found() { [ "$P" != "$WANT" ] || K=1; }
+alive() { WANT=$2 K=0; each found; say "c $1 . $K"; }
 
 # way SEQ PATH...: the first of the paths that is no plain directory, and what it is instead.
 way() {
