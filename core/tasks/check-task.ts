@@ -72,10 +72,7 @@ function* checkScripts(files: TaskFiles, task: ParsedTask): Generator<Finding> {
   if (text === undefined) return;
   if (!text.startsWith("#!")) yield warn(`${entry}: has no #! line`);
   if (files.entries.get(entry)?.executable === false) yield warn(`${entry}: is not executable`);
-  const scripts = Array.from(files.texts).filter(([path]) =>
-    path.startsWith(`${task.verifierDir}/`),
-  );
-  if (!scripts.some(([, each]) => /reward\.(?:txt|json)|\/logs\/verifier/u.test(each))) {
+  if (!mentionsReward(files, task)) {
     yield warn(
       `${entry}: nothing in it looks like writing /logs/verifier/reward.txt or reward.json`,
     );
@@ -87,6 +84,18 @@ function* checkScripts(files: TaskFiles, task: ParsedTask): Generator<Finding> {
   if ((verifier.networkMode ?? sandbox.networkMode) === "no-network" && tool !== null) {
     yield warn(`${entry}: calls ${tool[0]}, but the verifier has no network`);
   }
+}
+
+/** A guess from the verifier's shell scripts; one that brings other programs may write it in those. */
+function mentionsReward(files: TaskFiles, { verifierDir }: ParsedTask): boolean {
+  const inside = entriesBelow(files, verifierDir);
+  const hasPrograms = inside.some(([path, { kind }]) => {
+    return kind === "file" && !/\.(?:sh|md|txt|json)$/u.test(path);
+  });
+  const scripts = Array.from(files.texts).filter(([path]) => path.startsWith(`${verifierDir}/`));
+  return (
+    hasPrograms || scripts.some(([, text]) => /reward\.(?:txt|json)|\/logs\/verifier/u.test(text))
+  );
 }
 
 function* checkOracle(files: TaskFiles, { oracleDir, config }: ParsedTask): Generator<Finding> {

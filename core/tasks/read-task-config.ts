@@ -26,45 +26,52 @@ export interface ReadConfig {
 /** An unknown key here may be a typo that silently changes a score, so it is an error (design 12). */
 const STRICT_SECTIONS = new Set(["sandbox", "agent", "verifier"]);
 
+/** A file may have a hundred thousand wrong keys; nobody reads more than the first. */
+const MAX_TOLD = 20;
+
 /** Checks the keys of a task and builds its configuration. */
 export function readTaskConfig(source: ConfigSource): ReadConfig {
-  const problems: Problem[] = [];
-  const harmless: Problem[] = [];
-  const describe = (path: KeyPath, rule: string): Problem => {
+  const wrong: Complaint[] = [];
+  const harmless: Complaint[] = [];
+  const raw = parseKeys(withoutNulls(source.keys), wrong, harmless);
+  if (raw !== null) wrong.push(...contradictions(raw));
+  const warnings = describeAll(source, harmless).map(formatProblem);
+  if (raw !== null && wrong.length === 0)
+    return { config: buildConfig(raw), problems: [], warnings };
+  return { config: null, problems: describeAll(source, wrong), warnings };
+}
+
+/** A key and the rule that it breaks. */
+type Complaint = readonly [path: KeyPath, rule: string];
+
+function parseKeys(keys: unknown, wrong: Complaint[], harmless: Complaint[]): RawConfig | null {
+  const result = RawConfig.safeParse(keys);
+  if (result.success) return result.data;
+  const unknown: KeyPath[] = [];
+  for (const issue of result.error.issues) {
+    const path = keyPath(issue.path);
+    if (issue.code !== "unrecognized_keys") wrong.push([path, ruleOf(issue)]);
+    else for (const key of issue.keys) unknown.push([...path, key]);
+  }
+  for (const path of unknown) {
+    const isStrict = STRICT_SECTIONS.has(String(path[0]));
+    (isStrict ? wrong : harmless).push([path, unknownWords(path)]);
+  }
+  // Only unknown keys of no effect: read again without them.
+  return wrong.length > 0 ? null : parseKeys(withoutPaths(keys, unknown), wrong, harmless);
+}
+
+function describeAll(source: ConfigSource, complaints: readonly Complaint[]): readonly Problem[] {
+  const told = complaints.slice(0, MAX_TOLD).map(([path, rule]): Problem => {
     const written = source.writtenAs(path);
     const value = valueAt(source.keys, path);
     const state = value === undefined ? "missing" : showValue(value);
     const message = `${formatPath(written) || "the file"} is ${state}, ${rule}`;
     return { file: source.file, place: source.locate(written), message };
-  };
-  const parse = (keys: unknown): RawConfig | null => {
-    const result = RawConfig.safeParse(keys);
-    if (result.success) return result.data;
-    const unknown: KeyPath[] = [];
-    for (const issue of result.error.issues) {
-      if (issue.code === "unrecognized_keys") {
-        unknown.push(...issue.keys.map((key) => [...keyPath(issue.path), key]));
-      } else {
-        problems.push(describe(keyPath(issue.path), ruleOf(issue)));
-      }
-    }
-    for (const path of unknown) {
-      const problem = describe(path, unknownWords(path));
-      if (STRICT_SECTIONS.has(String(path[0]))) problems.push(problem);
-      else harmless.push(problem);
-    }
-    // Only unknown keys of no effect: read again without them.
-    return problems.length > 0 ? null : parse(withoutPaths(keys, unknown));
-  };
-  const raw = parse(withoutNulls(source.keys));
-  if (raw !== null) {
-    for (const [path, words] of contradictions(raw)) {
-      problems.push(describe(path, words));
-    }
-  }
-  const config = raw === null || problems.length > 0 ? null : buildConfig(raw);
-  const warnings = harmless.toSorted(comparePlaces).map(formatProblem);
-  return { config, problems: problems.toSorted(comparePlaces), warnings };
+  });
+  const untold = complaints.length - told.length;
+  const rest = { file: source.file, place: null, message: `${untold} more of the kind` };
+  return untold > 0 ? [...told.toSorted(comparePlaces), rest] : told.toSorted(comparePlaces);
 }
 
 function unknownWords(path: KeyPath): string {
@@ -74,7 +81,7 @@ function unknownWords(path: KeyPath): string {
 }
 
 /** Two spellings of one setting that say different things. */
-function* contradictions({ sandbox = {} }: RawConfig): Generator<[KeyPath, string]> {
+function* contradictions({ sandbox = {} }: RawConfig): Generator<Complaint> {
   const sizes = [
     ["memory", sandbox.memory, sandbox.memory_mb],
     ["storage", sandbox.storage, sandbox.storage_mb],

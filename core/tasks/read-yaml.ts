@@ -1,4 +1,4 @@
-import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from "yaml";
+import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import type { Document } from "yaml";
 import { messageOf } from "../errors.ts";
 import { isRecord, toPlainData } from "./plain-data.ts";
@@ -25,13 +25,21 @@ export function readYaml(text: string, source: YamlSource): ReadDocument {
   }
 }
 
+/** Real frontmatter has a few kB. */
+const MAX_CHARACTERS = 256 * 1024;
+
 function readYamlText(text: string, { file, linesBefore }: YamlSource): ReadDocument {
+  if (text.length > MAX_CHARACTERS) {
+    throw new Error(`${text.length} characters, at most ${MAX_CHARACTERS} are read`);
+  }
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     version: "1.1",
     lineCounter,
     prettyErrors: false,
     stringKeys: true,
+    // The parser's own check compares each key with each other one.
+    uniqueKeys: false,
     logLevel: "error",
   });
   const placeAt = (offset: number): Place => {
@@ -40,9 +48,15 @@ function readYamlText(text: string, { file, linesBefore }: YamlSource): ReadDocu
   };
   const [error] = document.errors;
   if (error !== undefined) {
-    const [first = ""] = error.message.split("\n");
+    const [message = ""] = error.message.split("\n");
+    const first = message.startsWith("Maximum call stack") ? "too many levels of nesting" : message;
     const place = placeAt(error.pos[0]);
     return { kind: "invalid", problem: { file, place, message: `${first}, not valid YAML` } };
+  }
+  const doubled = doubledKeyOffset(document);
+  if (doubled !== null) {
+    const message = "the key stands there twice, not valid YAML";
+    return { kind: "invalid", problem: { file, place: placeAt(doubled), message } };
   }
   const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
   if (!isRecord(value)) throw new Error("the text is not a mapping of keys to values");
@@ -51,6 +65,26 @@ function readYamlText(text: string, { file, linesBefore }: YamlSource): ReadDocu
     return offset === null ? null : placeAt(offset);
   };
   return { kind: "read", value: toPlainData(value), locate };
+}
+
+/** Where a mapping repeats a key; the merge key `<<` may stand there several times. */
+function doubledKeyOffset(document: Document): number | null {
+  let offset: number | null = null;
+  visit(document, {
+    Map: (_, { items }) => {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key) || key.value === "<<") continue;
+        if (seen.has(key.value)) {
+          offset = key.range?.[0] ?? 0;
+          return visit.BREAK;
+        }
+        seen.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return offset;
 }
 
 /** Offset of the deepest key on the path that stands in the text. */

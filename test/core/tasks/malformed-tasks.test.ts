@@ -23,8 +23,8 @@ test.each([
 
 test.each([
   ["agent: {timeout_sec: 1", "task.md:2:23: "],
-  ["a: 1\na: 2", "task.md:3:1: Map keys must be unique, not valid YAML"],
-  ["agent:\n  timeout_sec: 1\n  timeout_sec: 2", "task.md:4:3: Map keys must be unique"],
+  ["a: 1\na: 2", "task.md:3:1: the key stands there twice, not valid YAML"],
+  ["agent:\n  timeout_sec: 1\n  timeout_sec: 2", "task.md:4:3: the key stands there twice"],
   ["\tagent: 1", "task.md:2:1: Tabs are not allowed as indentation"],
   ["- a", "task.md:2:1: the text is not a mapping of keys to values"],
   ["a: &a [*a]", "more than 64 levels of nesting"],
@@ -41,6 +41,20 @@ test("a YAML bomb is refused", () => {
     rows.push(`${name}: &${name} [${Array.from({ length: 9 }, () => `*${before}`).join(",")}]`);
   }
   expect(inYaml(rows.join("\n"))[0]).toContain("Excessive alias count");
+});
+
+test("twenty thousand wrong keys are read in seconds, and the first twenty told", () => {
+  const keys = Array.from({ length: 20_000 }, (_, at) => `k${at}`);
+  const started = performance.now();
+  for (const problems of [
+    inToml(`[environment]\n${keys.map((key) => `${key} = 1`).join("\n")}`),
+    inYaml(`sandbox:\n${keys.map((key) => ` ${key}: 1`).join("\n")}`),
+  ]) {
+    expect(problems).toHaveLength(21);
+    expect(problems.at(-1)).toMatch(/: 19980 more of the kind$/u);
+  }
+  expect(inYaml(`a: "${"x".repeat(300_000)}"`)[0]).toContain("characters, at most 262144 are read");
+  expect(performance.now() - started).toBeLessThan(10_000);
 });
 
 test.each([
