@@ -52,7 +52,7 @@ export function parseNativeTask({ taskMd, sidecars }: NativeFiles): DefinitionRe
   const { prompt, ...prompts } = sections;
   const document = TaskDocument.safeParse({ ...beside, ...prompts });
   if (!document.success) {
-    const problems = document.error.issues.map((issue): Problem => {
+    const problems = document.error.issues.slice(0, 20).map((issue): Problem => {
       const path = issue.path.map(String);
       const message = `${formatPath(path)} has a wrong type, it must be as in the task.md format`;
       return { file: FILE, place: yaml.locate(path), message };

@@ -76,7 +76,7 @@ export function readVerifierDocument(text: string, file: string): ReadVerifier {
   };
   const parsed = Frontmatter.safeParse(yaml.value);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => {
+    const problems = parsed.error.issues.slice(0, 20).map((issue) => {
       return problemAt(issue.path.map(String), issue.message);
     });
     return { kind: "invalid", problems };
