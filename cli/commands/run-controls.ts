@@ -75,7 +75,13 @@ async function runControl(
     signal: context.signal,
     env: context.env,
   });
-  await evaluation.run();
+  try {
+    await evaluation.run();
+  } catch (error) {
+    // A plan with nothing to run is an error there; here it is what the check has to tell.
+    if (!(error instanceof BenchError) || error.kind !== "config") throw error;
+    for (const name of names) ended.set(name, { blocked: error.message });
+  }
   return ended;
 }
 

@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { appendFile, cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { checkTasks } from "../../cli/commands/tasks.ts";
 import type { CliContext } from "../../cli/context.ts";
@@ -42,4 +42,19 @@ test("the broken example is found because an agent that does nothing passes it",
     "✗ already-solved — 1 issue(s):\n  → nop got reward 1.00: an agent that does nothing passes\n",
   );
   expect(code).toBe(1);
+});
+
+test("a task that this edition does not run is told so, and fails nothing", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "controls-refused-"));
+  const name = basename(dir);
+  try {
+    await cp(join(examples, "tasks/hello-file"), dir, { recursive: true });
+    await appendFile(join(dir, "task.toml"), "gpus = 1\n");
+    const { out, code } = await check(dir);
+    expect(out).toContain(`✓ ${name} — valid (structural, controls)`);
+    expect(out).toMatch(/! oracle was not run: .*sandbox\.gpus: no sandbox here has GPUs/u);
+    expect(code).toBe(0);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
 });
