@@ -11,7 +11,7 @@ import { packTests } from "./verifier/pack-tests.ts";
 
 const SETUP_TIMEOUT_SEC = 120;
 /** Docker's own default is unlimited; a fork bomb must meet a limit (attack 19). */
-const MAX_PROCESSES = 4096;
+const MAX_PROCESSES = 2048;
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Dev homes are no workspace of their own: the contract moves them (spec 6.4, `sandbox.workdir`). */
 const ROOT_HOME = "/root";

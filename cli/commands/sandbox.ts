@@ -31,8 +31,8 @@ export async function pruneSandboxes(context: CliContext, images: boolean): Prom
       );
     }
     if (images) {
-      const gone = await backend.removeImages();
-      context.out.write(`removed ${String(gone)} ${backend.name} images\n`);
+      for (const image of await backend.removeImages())
+        context.out.write(`removed ${backend.name} image ${image}\n`);
     }
   });
   context.err.write(`${String(removed)} sandboxes removed\n`);

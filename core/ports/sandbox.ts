@@ -215,6 +215,8 @@ export interface SandboxBackend {
   list(): Promise<readonly SandboxRecord[]>;
   /** Removes one sandbox by id, and everything that belongs to it; one that is gone is no error. */
   remove(id: string): Promise<void>;
+  /** Removes the images that runs built, keep as cache and nothing uses now; resolves to their names. */
+  removeImages(): Promise<readonly string[]>;
   /** Closes connections; sandboxes stay. */
   close(): Promise<void>;
 }

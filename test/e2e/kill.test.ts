@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
@@ -57,7 +57,7 @@ async function comparable(jobs: string): Promise<unknown> {
     summaries.push(strip(summary));
   }
   const matrix: unknown = JSON.parse(await readFile(join(jobs, "matrix-summary.json"), "utf8"));
-  return { summaries, matrix: JSON.parse(JSON.stringify(matrix).replaceAll(jobs, "JOBS")) };
+  return { summaries, matrix: JSON.parse(JSON.stringify(matrix).replaceAll(basename(jobs), "JOBS")) };
 }
 
 const VOLATILE = /^(job_name|elapsed_sec|.*_time_sec|spend|source)$/u;
