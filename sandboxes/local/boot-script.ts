@@ -15,6 +15,8 @@ export interface BootPlan {
   readonly box: string;
   /** `image`: a file system of its own in `disk.img`; `folder`: plain folders, with no limit. */
   readonly disk: "image" | "folder";
+  /** Folder of the base root. */
+  readonly base: string;
   /** Lower folders of `/`, then of each system tree, top first, joined by `:`. */
   readonly rootLower: string;
   readonly treeLowers: readonly {
@@ -36,7 +38,7 @@ export interface BootPlan {
  */
 const BOOT_SCRIPT = `set -eu
 umask 022
-dir=$1 box=$2 disk=$3 root=$4; shift 4
+dir=$1 box=$2 disk=$3 base=$4 root=$5; shift 5
 cd "$dir"
 read -r pid rest < /proc/self/stat
 echo ${SANDBOX_HOSTNAME} > /proc/sys/kernel/hostname
@@ -45,11 +47,10 @@ else perl -e 'socket(my $s, 2, 2, 0) && ioctl($s, 0x8914, pack("a16 s x22", "lo"
 
 mount -n -t tmpfs -o mode=0755,nosuid,nodev,size=1m tmpfs ns
 cd ns
+cp -a "$base/kit/." .
 old=old-$box
-mkdir dev disk "$old" "$box"
+mkdir "$old" "$box"
 ln -s "$box/proc" proc
-# perl reads on from /dev/null behind its -e: an empty file that nobody can change, not the sandbox's.
-: > dev/null
 case $disk in
 image) mount -n -t ext4 -o loop,noinit_itable,nobarrier,nosuid,nodev,noatime ../disk.img disk ;;
 folder) mkdir ../disk; mount -n --bind ../disk disk ;;
@@ -71,39 +72,43 @@ plain() {
 
 overlay root "$box" "$root"
 while [ "$1" != -- ]; do plain "$2"; overlay "$1" "$box/$2" "$3"; shift 3; done; shift
-while [ "$1" != -- ]; do
-  case $1 in
-  link) ln -s "$3" "$2" ;;
-  tree) mkdir -p "$2"; mount -n -o bind,ro,nosuid,nodev "/$2" "$2" ;;
-  esac
-  shift 3
-done; shift
+while [ "$1" != -- ]; do mount -n -o bind,ro,nosuid,nodev "/$1" "$1"; shift; done; shift
 while [ "$1" != -- ]; do plain "\${1#/}"; mount -n -o bind,ro,nosuid,nodev "$2" "$box$1"; shift 2; done
 
 plain proc; plain dev; plain sys
 mount -n -t proc -o nosuid,nodev,noexec proc "$box/proc"
 mount -n -t tmpfs -o mode=0755,nosuid,noexec,size=64k tmpfs "$box/dev"
-(cd "$box/dev"
-cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty .
-chmod 666 null zero full random urandom tty
-ln -s /proc/self/fd fd; ln -s fd/0 stdin; ln -s fd/1 stdout; ln -s fd/2 stderr; ln -s pts/ptmx ptmx
-mkdir pts shm)
-mount -n -t devpts -o nosuid,noexec,newinstance,ptmxmode=0666,mode=0620 devpts "$box/dev/pts"
-mount -n -t tmpfs -o nosuid,nodev,noexec,mode=1777,size=64m tmpfs "$box/dev/shm"
-for name in kcore keys kmsg timer_list timer_stats latency_stats sched_debug interrupts kpagecount kpageflags; do
-  [ ! -e "$box/proc/$name" ] || mount -n --bind "$box/dev/null" "$box/proc/$name"
-done
-for name in acpi asound scsi; do
-  [ ! -e "$box/proc/$name" ] || mount -n -t tmpfs -o ro,nosuid,nodev,noexec,size=4k tmpfs "$box/proc/$name"
-done
-for name in bus fs irq sys sysrq-trigger; do
-  [ ! -e "$box/proc/$name" ] || mount -n -o bind,ro,nosuid,nodev,noexec "$box/proc/$name" "$box/proc/$name"
-done
+cp -a "$base/dev/." "$box/dev"
+
+# The kernel's own files that Docker masks or makes read-only: one table, mounted by one program.
+count=0
+{
+  echo "devpts /$box/dev/pts devpts nosuid,noexec,newinstance,ptmxmode=0666,mode=0620"
+  echo "tmpfs /$box/dev/shm tmpfs nosuid,nodev,noexec,mode=1777,size=64m"
+  for name in kcore keys kmsg timer_list timer_stats latency_stats sched_debug interrupts kpagecount kpageflags; do
+    [ -e "$box/proc/$name" ] || continue
+    echo "/$box/dev/null /$box/proc/$name none bind"; count=$((count + 1))
+  done
+  for name in acpi asound scsi; do
+    [ -e "$box/proc/$name" ] || continue
+    echo "tmpfs /$box/proc/$name tmpfs ro,nosuid,nodev,noexec,size=4k"; count=$((count + 1))
+  done
+  for name in bus fs irq sys sysrq-trigger; do
+    [ -e "$box/proc/$name" ] || continue
+    echo "/$box/proc/$name /$box/proc/$name none bind,ro,nosuid,nodev,noexec"; count=$((count + 1))
+  done
+} > table
 
 umount -n disk
 pivot_root . "$old"
 cd /
 umount -n -l "/$old"
+mount -n -a -T /table
+# A mask that is not there must end the sandbox, not be noticed by an agent.
+while read -r a b c d at rest; do
+  case $at in "/$box/proc/"*) count=$((count - 1)) ;; esac
+done < /proc/self/mountinfo
+if [ "$count" != 0 ]; then echo "$count masks of /proc are missing" >&2; exit 1; fi
 rmdir disk "$old"
 mount -n -o remount,ro,nosuid,nodev /
 echo "ready $pid" >&3
@@ -113,12 +118,7 @@ exec "$@"`;
 
 /** The command that boots the sandbox; `first` is what its first process becomes in the end. */
 export function bootCommand(plan: BootPlan, first: readonly string[]): string[] {
-  const kit = [
-    ...plan.system.links.map(({ name, target }) => ["link", name, target]),
-    ...plan.system.trees
-      .filter(({ path }) => !path.includes("/"))
-      .map(({ path }) => ["tree", path, ""]),
-  ];
+  const kit = plan.system.trees.map(({ path }) => path).filter((path) => !path.includes("/"));
   return [
     "/bin/sh",
     "-c",
@@ -127,10 +127,11 @@ export function bootCommand(plan: BootPlan, first: readonly string[]): string[] 
     plan.dir,
     plan.box,
     plan.disk,
+    plan.base,
     plan.rootLower,
     ...plan.treeLowers.flatMap(({ id, path, lower }) => [id, path, lower]),
     "--",
-    ...kit.flat(),
+    ...kit,
     "--",
     ...plan.includes.flatMap(({ path, resolved }) => [path, resolved]),
     "--",

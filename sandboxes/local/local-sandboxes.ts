@@ -38,6 +38,13 @@ export interface LocalOptions {
   readonly localInclude: readonly string[];
 }
 
+interface OpenedParts {
+  readonly state: StateFolder;
+  readonly probe: LocalProbe;
+  readonly base: BaseRoot;
+  readonly includes: readonly IncludedPath[];
+}
+
 /** Below this, a disk counts as full: a sandbox would end in the middle of its work. */
 const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
@@ -57,18 +64,15 @@ export class LocalSandboxes implements SandboxBackend {
   readonly #pipesDir: string;
   readonly #pipes: PipePool;
 
-  private constructor(state: StateFolder, probe: LocalProbe, includes: readonly IncludedPath[]) {
+  private constructor({ state, probe, base, includes }: OpenedParts) {
     this.#state = state;
     this.#probe = probe;
+    this.#base = base;
     this.#includes = includes;
-    this.#base = openBaseRoot(
-      state,
-      includes.map(({ path }) => path),
-    );
     this.caps = capsOf(probe);
     this.#images = new ImageStore({
       state,
-      base: this.#base,
+      base,
       platform: this.caps.platform,
       create: async (image, request) =>
         await this.#create({ ...request, image, network: "closed", env: {} }),
@@ -86,7 +90,12 @@ export class LocalSandboxes implements SandboxBackend {
     const refusal = refusalOf(probe);
     if (refusal !== null) throw refused(refusal);
     await state.sweep();
-    return new LocalSandboxes(state, probe, options.localInclude.map(resolveInclude));
+    const includes = options.localInclude.map(resolveInclude);
+    const base = await openBaseRoot(
+      state,
+      includes.map(({ path }) => path),
+    );
+    return new LocalSandboxes({ state, probe, base, includes });
   }
 
   /** What works here and what does not, one check each; changes nothing. */
@@ -164,12 +173,13 @@ export class LocalSandboxes implements SandboxBackend {
       const layer = layers.get(treeId);
       return layer === undefined ? bottom : `../../../${layer}:${bottom}`;
     };
-    const { system, name } = this.#base;
+    const { system, path: base } = this.#base;
     return {
       dir: sandboxDir(this.#state, id),
       box: `box-${id}`,
       disk: this.#probe.hasDiskLimit ? "image" : "folder",
-      rootLower: lower("root", `../../../bases/${name}`),
+      base: join(this.#state.dir, base),
+      rootLower: lower("root", `../../../${base}/root`),
       treeLowers: system.trees.map(({ id: treeId, path }) => ({
         id: treeId,
         path,

@@ -56,6 +56,11 @@ export function argumentsOf(pid: number): string[] {
   return (readProc(pid, "cmdline") ?? "").split("\0");
 }
 
+/** Text of a process's /proc/{pid}/cgroup; empty when it is gone. */
+export function groupsOf(pid: number): string {
+  return readProc(pid, "cgroup") ?? "";
+}
+
 /** Sends SIGKILL; a process that is gone already is what was wanted. */
 export function killProcess(pid: number): void {
   try {

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SandboxError } from "../../core/ports/sandbox.ts";
 import { TrackedGroup } from "./cgroup/tracked-group.ts";
-import { allPids, argumentsOf, killProcess, seeProcess } from "./processes.ts";
+import { allPids, argumentsOf, groupsOf, killProcess, seeProcess } from "./processes.ts";
 import { readRecord, sandboxDir } from "./sandbox-record-file.ts";
 import { type StateFolder, removeTree } from "./state-folder.ts";
 
@@ -17,16 +17,19 @@ const WAIT_MS = 20_000;
 export async function removeSandbox(state: StateFolder, id: string): Promise<void> {
   const dir = sandboxDir(state, id);
   const record = readRecord(state, id);
-  killStarters(dir);
+  // On its way in a process is in none of the cgroups yet, but has the folder as an argument.
+  for (const pid of processesOf(id, dir)) if (isStarter(pid, dir)) killProcess(pid);
   for (const { version, dir: group } of record?.cgroups ?? []) {
     const left = await new TrackedGroup(version, group).end();
     if (left > 0)
       throw new SandboxError("start-failed", `${String(left)} processes of ${id} cannot be killed`);
   }
-  await untilNone(() => starters(dir).map(String), `processes of ${id}`);
+  await untilNone(() => processesOf(id, dir).map(String), `processes of ${id}`);
   await untilNoLoopDevice(dir);
   if (!existsSync(dir)) return;
   // The record goes last, so that a removal that is killed half-way can be done again.
+  rmSync(join(dir, "disk.img"), { force: true });
+  if (existsSync(join(dir, "ns"))) rmdirSync(join(dir, "ns"));
   for (const name of readdirSync(dir))
     if (name !== "record.json") await removeTree(join(dir, name));
   rmSync(dir, { recursive: true, force: true });
@@ -44,20 +47,22 @@ function loopDevicesOf(dir: string): string[] {
     .filter((name) => backingFile(name).startsWith(`${dir}/`));
 }
 
-/**
- * Processes that are on their way into the sandbox and in none of its cgroups yet: host programs of
- * ours that have its folder as an argument.
- */
-function starters(dir: string): number[] {
-  return allPids().filter((pid) => {
-    if (pid === process.pid || !argumentsOf(pid).includes(dir)) return false;
-    const sight = seeProcess(pid);
-    return sight !== null && sight.state !== "ended" && sight.depth === 0 && sight.uids[0] === 0;
-  });
+/** Our own scripts are called `bench-…`, with the sandbox's folder as their first argument. */
+function isStarter(pid: number, dir: string): boolean {
+  const words = argumentsOf(pid);
+  return words.some((word, at) => word === dir && words[at - 1]?.startsWith("bench-") === true);
 }
 
-function killStarters(dir: string): void {
-  for (const pid of starters(dir)) killProcess(pid);
+/**
+ * Processes that are on their way into the sandbox's folder, or are in a group of its name: also
+ * those that a cgroup no longer lists because they are ending. A zombie holds nothing.
+ */
+function processesOf(id: string, dir: string): number[] {
+  return allPids().filter((pid) => {
+    if (pid === process.pid) return false;
+    if (!isStarter(pid, dir) && !groupsOf(pid).includes(id)) return false;
+    return (seeProcess(pid)?.state ?? "ended") !== "ended";
+  });
 }
 
 async function untilNone(find: () => readonly string[], what: string): Promise<void> {

@@ -72,6 +72,17 @@ export class TrackedGroup {
     }
   }
 
+  /** Kills every process in it, and resolves when none runs any more; to the count left, mostly 0. */
+  async killAll(): Promise<number> {
+    const deadlineMs = performance.now() + KILL_WAIT_MS;
+    for (let round = 0; ; round += 1) {
+      this.#killAll();
+      const left = this.processes().length;
+      if (left === 0 || performance.now() > deadlineMs) return left;
+      await delay(Math.min(1 + round, 20));
+    }
+  }
+
   /** Kills all of it, and removes it. Waits until both are true; resolves to the count left. */
   async end(): Promise<number> {
     const deadlineMs = performance.now() + KILL_WAIT_MS;

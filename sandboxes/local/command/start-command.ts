@@ -96,7 +96,7 @@ async function tryStart(command: Command, host: CommandHost): Promise<StartTry> 
       detached: true,
     });
     const words = new EntranceWords(child);
-    const late = setTimeout(() => void group.kill(() => true), ENTRANCE_LIMIT_MS);
+    const late = setTimeout(() => void group.killAll(), ENTRANCE_LIMIT_MS);
     void words.first().finally(() => {
       clearTimeout(late);
     });
@@ -114,7 +114,7 @@ async function tryStart(command: Command, host: CommandHost): Promise<StartTry> 
       exitCode,
       release,
       kill: async () => {
-        await group.kill(() => true);
+        await group.killAll();
         group.removeIfEmpty();
       },
       isShortOfProcesses: words.first().then((word) => word === "" && !host.cgroup.hasRoom()),

@@ -9,6 +9,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { SandboxError } from "../../../core/ports/sandbox.ts";
+import { runTool } from "../run-tool.ts";
 import type { StateFolder } from "../state-folder.ts";
 import { makeAccountFiles } from "./account-files.ts";
 import { copyEtc } from "./etc-files.ts";
@@ -23,8 +25,8 @@ import {
 export interface BaseRoot {
   /** Changes when the machine's packages or generated files do. */
   readonly key: string;
-  /** Its folder's name below `bases/` of the state folder. */
-  readonly name: string;
+  /** Its folder below the state folder: `root` is the sandbox's, `kit` what lies around it, `dev` its /dev. */
+  readonly path: string;
   readonly system: SystemTrees;
   readonly family: HostFamily;
 }
@@ -75,22 +77,24 @@ const FOLDERS: readonly (readonly [path: string, mode: number])[] = [
 export const SANDBOX_HOSTNAME = "sandbox";
 
 /** Finds the machine's base root, or makes it. `includes` are `--local-include` paths, absolute. */
-export function openBaseRoot(
+export async function openBaseRoot(
   state: StateFolder,
   includes: readonly string[],
   hostRoot = "/",
-): BaseRoot {
+): Promise<BaseRoot> {
   const system = findSystemTrees(hostRoot);
   const family = readHostFamily(hostRoot);
   const key = keyOf(hostRoot, system, includes);
-  const name = key.slice(0, 32);
-  const target = join(state.dir, "bases", name);
+  const path = join("bases", key.slice(0, 32));
+  const target = join(state.dir, path);
   if (!existsSync(target)) {
     const staged = state.stage();
-    fill(staged, { system, includes, hostRoot });
+    fillRoot(join(staged, "root"), { system, includes, hostRoot });
+    fillKit(join(staged, "kit"), system);
+    await fillDevices(join(staged, "dev"));
     state.publish(staged, target);
   }
-  return { key, name, system, family };
+  return { key, path, system, family };
 }
 
 function keyOf(hostRoot: string, system: SystemTrees, includes: readonly string[]): string {
@@ -112,7 +116,39 @@ interface Filling {
   readonly hostRoot: string;
 }
 
-function fill(root: string, { system, includes, hostRoot }: Filling): void {
+/** The root of the sandbox's mount namespace, below which the sandbox's own root lies. */
+function fillKit(kit: string, system: SystemTrees): void {
+  for (const name of ["dev", "disk"]) mkdirSync(join(kit, name), { recursive: true });
+  // perl reads on from /dev/null behind its -e: an empty file that nobody can change, not the sandbox's.
+  writeFileSync(join(kit, "dev/null"), "");
+  for (const { path } of system.trees) if (!path.includes("/")) mkdirSync(join(kit, path));
+  for (const { name, target } of system.links) symlinkSync(target, join(kit, name));
+}
+
+const DEVICES = ["null", "zero", "full", "random", "urandom", "tty"];
+
+const DEVICE_LINKS: readonly (readonly [name: string, target: string])[] = [
+  ["fd", "/proc/self/fd"],
+  ["stdin", "fd/0"],
+  ["stdout", "fd/1"],
+  ["stderr", "fd/2"],
+  ["ptmx", "pts/ptmx"],
+];
+
+/** What every sandbox's /dev is copied from. */
+async function fillDevices(folder: string): Promise<void> {
+  for (const name of ["pts", "shm"]) mkdirSync(join(folder, name), { recursive: true });
+  for (const [name, target] of DEVICE_LINKS) symlinkSync(target, join(folder, name));
+  const copied = await runTool(["cp", "-a", ...DEVICES.map((name) => `/dev/${name}`), folder]);
+  if (copied.exitCode !== 0)
+    throw new SandboxError(
+      "backend-unavailable",
+      `devices cannot be made: ${copied.stderr.trim()}`,
+    );
+  for (const name of DEVICES) chmodSync(join(folder, name), 0o666);
+}
+
+function fillRoot(root: string, { system, includes, hostRoot }: Filling): void {
   for (const [path, mode] of FOLDERS) makeFolder(join(root, path), mode);
   for (const { path } of system.trees)
     mkdirSync(join(root, path), { recursive: true, mode: 0o755 });
@@ -126,11 +162,10 @@ function fill(root: string, { system, includes, hostRoot }: Filling): void {
     "etc/hosts": `127.0.0.1\tlocalhost ${SANDBOX_HOSTNAME}\n::1\tlocalhost ip6-localhost ip6-loopback\n`,
     "etc/resolv.conf": "",
     "etc/machine-id": "",
+    // No name servers either: a name that cannot be resolved is refused at once, not after retries.
     "etc/nsswitch.conf":
-      "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nprotocols: files\nservices: files\n",
+      "passwd: files\ngroup: files\nshadow: files\nhosts: files\nprotocols: files\nservices: files\n",
     "etc/environment": "",
-    // There is no network: asking again takes seconds and changes nothing.
-    "etc/apt/apt.conf.d/99local-sandbox": 'Acquire::Retries "0";\n',
     "etc/fstab": "",
   };
   for (const [path, text] of Object.entries(texts))

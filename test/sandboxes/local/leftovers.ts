@@ -15,12 +15,10 @@ export function leftoversOf(stateDir: string, id: string): string[] {
       }
     };
     // The cgroups name a sandbox's processes, its mounts do, and so do its starters' arguments.
-    const isZombie = /\) Z /u.test(text("stat"));
-    if (
-      !isZombie &&
-      [text("cgroup"), text("mountinfo"), text("cmdline")].some((file) => file.includes(id))
-    )
-      found.push(`process ${pid} ${text("cmdline").replaceAll("\0", " ").slice(0, 60)}`);
+    const isZombie = /\) [ZX] /u.test(text("stat"));
+    const trace = ["cgroup", "mountinfo", "cmdline"].find((file) => text(file).includes(id));
+    if (!isZombie && trace !== undefined)
+      found.push(`process ${pid} by its ${trace}: ${text("stat").slice(0, 60)}`);
   }
   const groups = execFileSync("find", [
     "/sys/fs/cgroup",
@@ -43,4 +41,11 @@ export function leftoversOf(stateDir: string, id: string): string[] {
 
 function lines(output: Buffer): string[] {
   return output.toString().split("\n").filter(Boolean);
+}
+
+/** Processes, mounts, cgroups and loop devices of any local sandbox of this state folder. */
+export function machineLeftovers(stateDir: string): string[] {
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
+  const loops = lines(execFileSync("losetup", ["-a"]));
+  return [...mounts, ...loops].filter((line) => line.includes(stateDir));
 }

@@ -10,11 +10,12 @@ import { LocalSandboxes } from "../../../sandboxes/local/local-sandboxes.ts";
 import { leftoversOf } from "./leftovers.ts";
 
 describe("the sandbox contract on local", () => {
-  const stateDir = mkdtempSync(join(tmpdir(), "local-contract-"));
+  let stateDir: string;
   let backend: LocalSandboxes;
   let open: OpenFixture;
 
   beforeAll(async () => {
+    stateDir = mkdtempSync(join(tmpdir(), "local-contract-"));
     backend = await LocalSandboxes.open({ stateDir, localInclude: [] });
     const owner = {
       runId: "run",
