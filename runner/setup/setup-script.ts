@@ -42,10 +42,18 @@ for rules in /etc/sudoers /etc/sudoers.d/*; do
   [ -f "$rules" ] && [ ! -L "$rules" ] && sed -i '/NOPASSWD/d' "$rules"
 done
 
-# --- set-id bits go everywhere, and nobody but root writes where programs are found
-find / -xdev ! -type l \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' -o -path '/sbin/*' \
+# --- set-id bits go everywhere but where a mount ignores them, and nobody but root writes where
+# programs are found
+set -- /
+while read -r _ mounted _ options _; do
+  case $mounted in / | /proc | /proc/* | /sys | /sys/* | /dev | /dev/* | *\\*) continue ;; esac
+  case ,$options, in *,nosuid,*) ;; *) set -- "$@" "$mounted" ;; esac
+done </proc/self/mounts
+find "$@" -xdev ! -type l \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' -o -path '/sbin/*' \
     -o -path '/lib*/*' \) -perm -0002 -exec chmod ug-s,o-w {} + \
   -o -type f \( -perm -4000 -o -perm -2000 \) -exec chmod ug-s {} + 2>/dev/null
+find /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin -maxdepth 1 ! -type l -perm -0002 \
+  -exec chmod o-w {} + 2>/dev/null
 set --
 for folder in /usr/local /usr/local/bin /usr/local/sbin; do
   [ -d "$folder" ] && [ ! -L "$folder" ] && set -- "$@" "$folder"

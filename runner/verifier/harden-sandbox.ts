@@ -23,8 +23,12 @@ export interface HardenRequest {
 
 /** What hardening found; file names with bytes that are no UTF-8 escaped. Written as it is. */
 export interface HardeningEvidence {
-  /** `suspect`: something that only root can write changed while an agent ran that is not root. */
-  readonly integrity: "clean" | "suspect" | "not watched";
+  /**
+   * `suspect`: something that only root can write changed while an agent ran that is not root.
+   * `partly watched`: nothing did where changes were looked for; `unwatched_folders` says where not.
+   */
+  readonly integrity: "clean" | "suspect" | "partly watched" | "not watched";
+  readonly unwatched_folders: readonly string[];
   readonly changed_system_files: readonly string[];
   /** Planted code that was removed: conftest.py, sitecustomize.py, .pth and the like. */
   readonly removed_code: readonly string[];
@@ -99,10 +103,10 @@ function beforeAgentNames(records: readonly ScriptRecord[]): readonly ScriptReco
 function evidenceOf(records: readonly ScriptRecord[], isWatched: boolean): HardeningEvidence {
   const named = (kind: string): readonly string[] => valuesOf(records, kind).map(shownName);
   const changed = named("changed");
-  const unwatched = !isWatched || named("unwatched").length > 0;
-  const seen = changed.length > 0 ? "suspect" : "clean";
+  const unwatched = isWatched ? named("unwatched") : ["/"];
   return {
-    integrity: unwatched ? "not watched" : seen,
+    integrity: integrityOf(changed, unwatched),
+    unwatched_folders: unwatched,
     changed_system_files: changed,
     removed_code: named("planted"),
     removed_bytecode: named("pycache"),
@@ -115,12 +119,21 @@ function evidenceOf(records: readonly ScriptRecord[], isWatched: boolean): Harde
   };
 }
 
+function integrityOf(
+  changed: readonly string[],
+  unwatched: readonly string[],
+): HardeningEvidence["integrity"] {
+  if (changed.length > 0) return "suspect";
+  if (unwatched.includes("/")) return "not watched";
+  return unwatched.length > 0 ? "partly watched" : "clean";
+}
+
 function shownName(bytes: string): string {
   return escapeBytes(Buffer.from(bytes, "latin1"));
 }
 
 /** Whether there is anything in the evidence that a reader should see. */
 export function isRemarkable(evidence: HardeningEvidence): boolean {
-  const { integrity, ...lists } = evidence;
+  const { integrity, unwatched_folders: _, ...lists } = evidence;
   return integrity === "suspect" || Object.values(lists).some((list) => list.length > 0);
 }

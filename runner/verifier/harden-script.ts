@@ -105,6 +105,11 @@ ancestors=$(
 )
 IFS=$line_feed
 bad=$(find / $ancestors -prune \( ! -user 0 -o -perm -0020 ! -group 0 -o -perm -0002 \) 2>/dev/null)
+# A folder that holds a program which the agent may write is no better than one that is its own.
+programs=$(
+  find $(printf '%s\n' "$candidates" | sed -n 's/^path //p') -maxdepth 1 ! -type l ! -type d \
+    \( -user "$AGENT_UID" -o -perm -0002 \) 2>/dev/null | sed 's,/[^/]*$,,' | sort -u
+)
 trusted() {
   case $2/ in
     "$WORKDIR"/*) [ "$1" = pythonpath ]; return ;;
@@ -115,19 +120,44 @@ trusted() {
     case $2/ in "$above"/*) return 1 ;; esac
     [ "$above" = / ] && return 1
   done
+  for own in $programs; do [ "$2" = "$own" ] && [ "$1" = path ] && return 1; done
   return 0
 }
-seen=$line_feed
+seen=$line_feed prefixes=
 while IFS=" " read -r kind real; do
   case $seen in *"$line_feed$kind $real$line_feed"*) continue ;; esac
   seen=$seen$kind\ $real$line_feed
-  if trusted "$kind" "$real"; then printf '%s %s\0' "$kind" "$real"
+  if trusted "$kind" "$real"; then
+    printf '%s %s\0' "$kind" "$real"
+    case $kind:$real in path:*/bin) prefixes=$prefixes$real$line_feed ;; esac
   else printf 'distrusted %s\0' "$real"; fi
 done <<END
 $candidates
 END
 unset IFS
 set +f
+# pytest plugins of each python on that PATH, from files that only root can write
+IFS=$line_feed
+set --
+for prefix in $prefixes; do
+  for file in "$prefix"/../lib/python3*/*-packages/*-info/entry_points.txt; do
+    [ -f "$file" ] && set -- "$@" "$file"
+  done
+done
+unset IFS
+if [ $# -gt 0 ]; then
+  grep -ls '^\[pytest11\]' "$@" | while IFS= read -r file; do
+    [ -n "$(find "$file" -prune -type f -user 0 ! -perm -0002)" ] || continue
+    section=
+    while IFS= read -r line || [ -n "$line" ]; do
+      case $line in
+        '[pytest11]'*) section=1 ;;
+        '['*) section= ;;
+        *=*) [ -n "$section" ] && IFS='=' && set -- $line && unset IFS && printf 'plugin %s\0' "$1" ;;
+      esac
+    done <"$file"
+  done
+fi
 if [ -f /etc/os-release ]; then
   while read -r line; do
     case $line in ID=*fedora* | ID_LIKE=*fedora* | ID=*rhel* | ID_LIKE=*rhel*) printf 'fedora \0' ;; esac
@@ -186,12 +216,19 @@ link $link -> $(readlink "$link")
     done' sh {} + >>"$scratch/report" 2>"$scratch/errors"
 find /tmp /var/tmp -path "$WORKDIR" -prune -o \( -name '*.py' -o -name '*.pth' \) ! -type d \
   -exec sh -c "$drop" sh {} + >>"$scratch/report" 2>>"$scratch/errors"
+# Trees that are mounts of their own, as this machine's are in a local sandbox, are too large to walk
+# for each trial; what the agent could write there was closed by the set-up.
+while read -r _ mounted _; do
+  case $mounted in
+    /usr | /bin | /sbin | /lib | /lib64 | /opt | /etc | /root) printf 'unwatched %s\0' "$mounted" ;;
+  esac
+done </proc/self/mounts >>"$scratch/report"
 # A name that matches nothing stands where the change time cannot be asked for.
 newer='-name .'
 if [ -n "$SINCE" ] && find / -prune -newerct "@$SINCE" >/dev/null 2>&1; then
   newer="-newerct @$SINCE"
 elif [ -n "$SINCE" ]; then
-  printf 'unwatched \0' >>"$scratch/report"
+  printf 'unwatched /\0' >>"$scratch/report"
 fi
 # An -exec + is always true, so the impossible name after it lets the other tests have their turn.
 find / -xdev \( -path "$WORKDIR" -o -path /tmp -o -path /var/tmp -o -path /proc -o -path /sys \
@@ -202,21 +239,7 @@ find / -xdev \( -path "$WORKDIR" -o -path /tmp -o -path /var/tmp -o -path /proc 
       for changed; do printf "changed %s\0" "$changed"; done' sh {} + -name . \
   -o \( -name conftest.py -o -name sitecustomize.py -o -name usercustomize.py -o -name '*.pth' \) \
     \( -user "$AGENT_UID" -o ! -type l -perm -0002 \) -exec sh -c "$drop" sh {} + \
-  -o -name entry_points.txt -path '*-packages/*-info/*' -type f -user 0 ! -perm -0002 \
-    -exec sh -c '
-      for file; do
-        section=
-        while IFS= read -r line || [ -n "$line" ]; do
-          case $line in
-            "[pytest11]"*) section=1 ;;
-            "["*) section= ;;
-            *=*) [ -n "$section" ] && printf "%s\n" "$line" | sed "s/[[:space:]]*=.*//" ;;
-          esac
-        done <"$file"
-      done >>"$scratch/plugins"' sh {} + >>"$scratch/report" 2>>"$scratch/errors"
-if [ -f "$scratch/plugins" ]; then
-  while IFS= read -r plugin; do printf 'plugin %s\0' "$plugin"; done <"$scratch/plugins"
-fi
+  >>"$scratch/report" 2>>"$scratch/errors"
 chown -R -h "$uid:$gid" "$WORKDIR" || fail "the workspace cannot be made the verifier's"
 printf 'report \0'
 head -c 1000000 "$scratch/report"

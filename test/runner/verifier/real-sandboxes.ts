@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type {
+  Command,
+  Sandbox,
+  SandboxBackend,
+  SandboxOwner,
+} from "../../../core/ports/sandbox.ts";
+import { identifyProcess } from "../../../host/process-identity.ts";
+import { DockerSandboxes } from "../../../sandboxes/docker/docker-sandboxes.ts";
+import { LocalSandboxes } from "../../../sandboxes/local/local-sandboxes.ts";
+import { dockerHost } from "../../setup/docker-host.ts";
+
+/** The systems that set-up and hardening must hold on. */
+export const WORLDS = [
+  { name: "local", image: "debian:bookworm-slim", hasGnuFind: true },
+  { name: "docker with Debian", image: "bench-base:debian", hasGnuFind: true },
+  { name: "docker with busybox", image: "bench-base:busybox", hasGnuFind: false },
+] as const;
+export type World = (typeof WORLDS)[number];
+
+const OWNER: SandboxOwner = {
+  runId: "hardening-run",
+  jobName: "job",
+  rolloutName: "task__0000000a",
+  process: identifyProcess(),
+  leaseMs: 600_000,
+};
+const LIMITS = { cpus: 2, memoryMb: 512, storageMb: 512, pids: 200 };
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** A running sandbox of a world, and the end of it and its backend. */
+export interface OpenWorld {
+  readonly backend: SandboxBackend;
+  makeSandbox(): Promise<Sandbox>;
+  endSandboxes(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openWorld(world: World): Promise<OpenWorld> {
+  const stateDir = mkdtempSync(join(tmpdir(), "bench-hardening-"));
+  const backend: SandboxBackend =
+    world.name === "local"
+      ? await LocalSandboxes.open({ stateDir, localInclude: [] })
+      : await DockerSandboxes.connect({ env: { DOCKER_HOST: dockerHost() } });
+  const common = { owner: OWNER, limits: LIMITS, signal: new AbortController().signal };
+  const image = await backend.prepare({
+    ...common,
+    source: { kind: "prebuilt", reference: world.image },
+    contextDir: stateDir,
+    baseImageMap: {},
+    timeoutMs: 60_000,
+    onLine: () => undefined,
+  });
+  const made: Sandbox[] = [];
+  const endSandboxes = async (): Promise<void> => {
+    await Promise.all(made.splice(0).map((sandbox) => sandbox.destroy()));
+  };
+  return {
+    backend,
+    makeSandbox: async () => {
+      const sandbox = await backend.create({ ...common, image, network: "closed", env: {} });
+      made.push(sandbox);
+      return sandbox;
+    },
+    endSandboxes,
+    close: async () => {
+      await endSandboxes();
+      await backend.close();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What a shell line prints as the user; its exit code must be 0. */
+export async function sh(
+  sandbox: Sandbox,
+  line: string,
+  over: Partial<Command> = {},
+): Promise<string> {
+  const command = {
+    argv: ["/bin/sh", "-c", line],
+    uid: 0,
+    cwd: "/",
+    env: { PATH },
+    ...over,
+  } as const;
+  const { exitCode, stdout, stderr } = await sandbox.exec({ ...command, timeoutMs: 60_000 });
+  const printed = new TextDecoder().decode(stdout).trim();
+  if (exitCode !== 0)
+    throw new Error(`exit ${exitCode} of ${line}: ${printed} ${new TextDecoder().decode(stderr)}`);
+  return printed;
+}
