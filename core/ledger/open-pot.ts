@@ -1,6 +1,7 @@
+import { BenchError } from "../errors.ts";
 import type { Amount } from "../model/ledger-amount.ts";
 import type { PotHead, PotShard, PotView } from "../model/ledger-pot.ts";
-import type { OpenRequest } from "../model/ledger-request.ts";
+import { OpenRequest } from "../model/ledger-request.ts";
 import type { ItemUpdate } from "../model/ledger-update.ts";
 import { NOTHING, mapUnits } from "./amounts.ts";
 import { balanceOf } from "./caps.ts";
@@ -19,11 +20,21 @@ const MAX_SHARDS = 64;
 
 /** See `Ledger.open`. */
 export async function openPot(access: PotAccess, request: OpenRequest): Promise<PotView> {
+  checkRequest(request);
   if ((await readHead(access)) === null) await createPot(access, request);
   await growPot(access, shardCount(request.width));
   await changeCaps(access, request);
   await clearStop(access);
   return await readPot(access);
+}
+
+function checkRequest(request: OpenRequest): void {
+  const parsed = OpenRequest.safeParse(request);
+  if (parsed.success) return;
+  const [issue] = parsed.error.issues;
+  throw new BenchError("usage", `pot: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`, {
+    next: "give caps of 0 or more, or none",
+  });
 }
 
 export function shardCount(width: number): number {
