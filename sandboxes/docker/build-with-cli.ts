@@ -38,6 +38,9 @@ export async function buildWithCli(
     ["build", "--progress=plain", "--tag", options.tag, ...labels, "-"],
     { env: clientEnvironment(options.env), stdio: ["pipe", "pipe", "pipe"], signal },
   );
+  // Listened to from the start: a client that is not there fails before the context is packed.
+  const exit = exitOf(child, recipe.buildKitOnly);
+  exit.catch(() => undefined);
   const lines: string[] = [];
   const take = (line: string): void => {
     options.onLine(line);
@@ -50,7 +53,7 @@ export async function buildWithCli(
   const context = await packContext(options.contextDir, extras);
   // A client that stops reading has failed: its exit code and words say why, not the broken pipe.
   pipeline(Readable.from(context), child.stdin).catch(() => undefined);
-  const code = await exitOf(child, recipe.buildKitOnly);
+  const code = await exit;
   signal.throwIfAborted();
   if (code !== 0) throw failure(lines, recipe.buildKitOnly);
 }

@@ -179,7 +179,7 @@ export class DockerSandboxes implements SandboxBackend {
         await renameContainer(this.#client, id, query);
       },
       remove: async () => {
-        await removeContainer(this.#client, id);
+        await Promise.all([removeContainer(this.#client, id), network.settle()]);
       },
     });
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { SandboxError } from "../../core/ports/sandbox.ts";
 import type { EngineClient } from "./engine-client.ts";
-import { asSandboxError } from "./engine-error.ts";
+import { EngineError } from "./engine-error.ts";
 import { readEvents } from "./event-lines.ts";
 import { parseReference } from "./image-reference.ts";
 
@@ -38,14 +38,16 @@ export async function pullImage(
     }
   } catch (error) {
     options.signal.throwIfAborted();
-    throw asSandboxError(error, "image-missing", `cannot pull ${reference}`);
+    if (error instanceof EngineError) throw missing(reference, error.message, error);
+    throw error;
   }
 }
 
-function missing(reference: string, reason: string): SandboxError {
+function missing(reference: string, reason: string, cause?: unknown): SandboxError {
   return new SandboxError(
     "image-missing",
     `cannot pull ${reference}: ${reason}; \`docker pull ${reference}\` must work first`,
+    { cause },
   );
 }
 

@@ -1,5 +1,6 @@
 import { type NetworkPolicy, SandboxError, type SandboxOwner } from "../../core/ports/sandbox.ts";
 import type { Freezer } from "./freezer.ts";
+import { type Helper, useHelper } from "./guard-helper.ts";
 import type { NetworkGuard, Protected } from "./network-guard.ts";
 import type { Ask } from "./walk-path.ts";
 
@@ -21,6 +22,7 @@ export class SandboxNetwork {
   readonly #containerId: string;
   readonly #served: Served;
   #protection: Protected | null = null;
+  readonly #removals: Promise<void>[] = [];
   #policy: NetworkPolicy = "closed";
 
   constructor(guard: NetworkGuard | null, containerId: string, served: Served) {
@@ -38,22 +40,40 @@ export class SandboxNetwork {
     this.#policy = policy;
   }
 
+  /** Resolves when nothing of the changes is under way any more. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#removals);
+  }
+
   /** Nothing of the sandbox runs while it has a network and no walls yet. */
   async #open(guard: NetworkGuard, { ask, freezer }: NetworkTools): Promise<void> {
     const nameServers = this.#protection?.nameServers ?? (await readNameServers(ask));
     const protection = { ...this.#served, nameServers };
-    if (this.#protection !== null) await guard.release(this.#containerId, protection);
-    await freezer.freeze();
+    if (this.#protection !== null)
+      await useHelper(await guard.opener(this.#containerId, protection));
+    const closer = await guard.closer(this.#containerId, protection);
     try {
-      await guard.attach(this.#containerId);
-      await guard.protect(this.#containerId, protection);
-      this.#protection = protection;
-    } catch (error) {
-      await guard.detach(this.#containerId);
-      throw error;
+      await freezer.freeze();
+      try {
+        await guard.attach(this.#containerId);
+        await closer.start();
+        this.#protection = protection;
+      } catch (error) {
+        await guard.detach(this.#containerId);
+        throw error;
+      } finally {
+        await freezer.thaw();
+      }
     } finally {
-      await freezer.thaw();
+      this.#removeLater(closer);
     }
+  }
+
+  /** A helper that has done its work need not be waited for; `settle` sees to it. */
+  #removeLater(helper: Helper): void {
+    const removal = helper.remove();
+    removal.catch(() => undefined);
+    this.#removals.push(removal);
   }
 }
 
