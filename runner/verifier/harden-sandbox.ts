@@ -75,6 +75,7 @@ export async function hardenSandbox(
     IMAGE_PATH: request.imagePath,
     PYTHON_PATH: request.pythonPath,
     KEEP_CONFTESTS: request.cleanupConftests ? "0" : "1",
+    HAS_BASELINE: hasLines(request.baseline) ? "1" : "0",
     SINCE: watched,
   };
   const completed = await sandbox.exec({
@@ -92,6 +93,10 @@ export async function hardenSandbox(
     isFedora: valuesOf(trusted, "fedora").length > 0,
     evidence: evidenceOf(records, watched !== ""),
   };
+}
+
+function hasLines(baseline: Baseline | null): boolean {
+  return baseline !== null && baseline.bytecodeFolders.length + baseline.links.length > 0;
 }
 
 /** The records that the script prints before the first name that an agent chose. */

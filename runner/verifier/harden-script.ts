@@ -11,6 +11,7 @@
  *   TESTS          /tests or /verifier
  *   IMAGE_PATH     the image's PATH, PYTHON_PATH its and the task's PYTHONPATH
  *   KEEP_CONFTESTS 1 leaves conftest.py files of the workspace
+ *   HAS_BASELINE   1 when there are lines on stdin
  *   SINCE          the baseline's time; empty when the agent was root, who may change all
  *
  * It prints records `kind value`, each ended by NUL, which no file name can hold. What the agent
@@ -69,8 +70,10 @@ esac
 printf 'uid %s\0home %s\0' "$uid" "$home"
 
 # --- an empty folder for the verdict, which never existed for the agent
-if [ -L /logs ] || [ ! -d /logs ]; then rm -rf /logs; mkdir /logs || fail "no /logs"; fi
-chown 0:0 /logs && chmod 755 /logs
+if [ -L /logs ] || [ ! -d /logs ]; then
+  rm -rf /logs
+  mkdir -m 755 /logs || fail "no /logs"
+fi
 if [ -e /logs/verifier ] || [ -L /logs/verifier ]; then rm -rf /logs/verifier; fi
 mkdir -m 700 /logs/verifier || fail "/logs/verifier cannot be made new"
 [ "$uid" = 0 ] || chown "$uid:$gid" /logs/verifier || fail "/logs/verifier is not the verifier's"
@@ -80,36 +83,30 @@ mkdir -m 700 /logs/verifier || fail "/logs/verifier cannot be made new"
 [ "$WORKDIR" = / ] && fail "the workspace is /"
 line_feed='
 '
-resolve() { # a colon list of folders into kind and what each really is, line by line
+resolve() { # the folders of a colon list as they really are, line by line
   IFS=:
-  for each in $2; do
+  for each in $1; do
     case $each in
       *"$line_feed"*) ;;
-      /*) real=$(cd -P "$each" 2>/dev/null && pwd -P) && printf '%s %s\n' "$1" "$real" ;;
+      /*) real=$(cd -P "$each" 2>/dev/null && pwd -P) && printf '%s\n' "$real" ;;
     esac
   done
 }
 set -f
-candidates=$(
-  resolve path "$IMAGE_PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-  resolve pythonpath "$PYTHON_PATH"
-)
+programs=$(resolve "$IMAGE_PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+modules=$(resolve "$PYTHON_PATH")
+IFS=$line_feed
 ancestors=$(
-  printf '%s\n' "$candidates" | while read -r _ folder; do
+  for folder in $programs $modules; do
     IFS=/ above=
     for part in $folder; do
       [ -n "$part" ] && above=$above/$part && printf '%s\n' "$above"
     done
-    unset IFS
   done
 )
-IFS=$line_feed
 bad=$(find / $ancestors -prune \( ! -user 0 -o -perm -0020 ! -group 0 -o -perm -0002 \) 2>/dev/null)
 # A folder that holds a program which the agent may write is no better than one that is its own.
-programs=$(
-  find $(printf '%s\n' "$candidates" | sed -n 's/^path //p') -maxdepth 1 ! -type l ! -type d \
-    \( -user "$AGENT_UID" -o -perm -0002 \) 2>/dev/null | sed 's,/[^/]*$,,' | sort -u
-)
+own=$(find $programs -maxdepth 1 ! -type l ! -type d \( -user "$AGENT_UID" -o -perm -0002 \) 2>/dev/null)
 trusted() {
   case $2/ in
     "$WORKDIR"/*) [ "$1" = pythonpath ]; return ;;
@@ -120,20 +117,23 @@ trusted() {
     case $2/ in "$above"/*) return 1 ;; esac
     [ "$above" = / ] && return 1
   done
-  for own in $programs; do [ "$2" = "$own" ] && [ "$1" = path ] && return 1; done
-  return 0
+  [ "$1" = pythonpath ] || case $line_feed$own in *"$line_feed$2/"*) return 1 ;; esac
 }
-seen=$line_feed prefixes=
-while IFS=" " read -r kind real; do
-  case $seen in *"$line_feed$kind $real$line_feed"*) continue ;; esac
-  seen=$seen$kind\ $real$line_feed
-  if trusted "$kind" "$real"; then
-    printf '%s %s\0' "$kind" "$real"
-    case $kind:$real in path:*/bin) prefixes=$prefixes$real$line_feed ;; esac
-  else printf 'distrusted %s\0' "$real"; fi
-done <<END
-$candidates
-END
+prefixes=
+list() { # kind, then the folders it may hold
+  kind=$1 seen=$line_feed
+  shift
+  for real; do
+    case $seen in *"$line_feed$real$line_feed"*) continue ;; esac
+    seen=$seen$real$line_feed
+    if trusted "$kind" "$real"; then
+      printf '%s %s\0' "$kind" "$real"
+      case $kind:$real in path:*/bin) prefixes=$prefixes$real$line_feed ;; esac
+    else printf 'distrusted %s\0' "$real"; fi
+  done
+}
+list path $programs
+list pythonpath $modules
 unset IFS
 set +f
 # pytest plugins of each python on that PATH, from files that only root can write
@@ -175,7 +175,7 @@ scratch=/run/verifier-walk
 [ -d /run ] || mkdir /run
 if [ -e "$scratch" ] || [ -L "$scratch" ]; then rm -rf "$scratch"; fi
 mkdir -m 700 "$scratch" || fail "no folder for the walk"
-cat >"$scratch/baseline"
+if [ "$HAS_BASELINE" = 1 ]; then cat >"$scratch/baseline"; else : >"$scratch/baseline"; fi
 export scratch WORKDIR
 # Jobs that would run as somebody else, or later.
 for folder in /var/spool/cron /var/spool/cron/crontabs /var/spool/at /var/spool/cron/atjobs; do
@@ -242,7 +242,7 @@ find / -xdev \( -path "$WORKDIR" -o -path /tmp -o -path /var/tmp -o -path /proc 
   >>"$scratch/report" 2>>"$scratch/errors"
 chown -R -h "$uid:$gid" "$WORKDIR" || fail "the workspace cannot be made the verifier's"
 printf 'report \0'
-head -c 1000000 "$scratch/report"
+[ -s "$scratch/report" ] && head -c 1000000 "$scratch/report"
 printf '\0done \0'
 rm -rf "$scratch"
 `;
