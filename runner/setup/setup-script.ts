@@ -54,11 +54,9 @@ find "$@" -xdev ! -type l \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' 
   -o -type f \( -perm -4000 -o -perm -2000 \) -exec chmod ug-s {} + 2>/dev/null
 find /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin -maxdepth 1 ! -type l -perm -0002 \
   -exec chmod o-w {} + 2>/dev/null
-set --
-for folder in /usr/local /usr/local/bin /usr/local/sbin; do
-  [ -d "$folder" ] && [ ! -L "$folder" ] && set -- "$@" "$folder"
-done
-[ $# = 0 ] || { chown 0:0 "$@" && chmod go-w "$@"; }
+find /usr/local /usr/local/bin /usr/local/sbin -prune -type d \
+  \( ! -user 0 -o -perm -0020 -o -perm -0002 \) \
+  -exec chown 0:0 {} + -exec chmod go-w {} + 2>/dev/null
 
 # --- the workspace
 [ -d "$WORKDIR" ] || mkdir -p "$WORKDIR" || refuse "workdir $WORKDIR cannot be made"
