@@ -33,10 +33,18 @@ export async function openFilesLedger(options: FilesLedgerOptions): Promise<Ledg
   try {
     if (mkdirSync(dir, { recursive: true, mode: 0o700 }) !== undefined)
       await syncFolder(dirname(dir));
-    const lock = FolderLock.open(dir, options.lockWaitMs ?? LOCK_WAIT_MS);
-    return await FilesLedgerStore.open(lock, options);
+    return await openLocked(FolderLock.open(dir, options.lockWaitMs ?? LOCK_WAIT_MS), options);
   } catch (error) {
     throw storeError(error, "open the ledger in", dir);
+  }
+}
+
+async function openLocked(lock: FolderLock, options: FilesLedgerOptions): Promise<LedgerStore> {
+  try {
+    return await FilesLedgerStore.open(lock, options);
+  } catch (error) {
+    lock.close();
+    throw error;
   }
 }
 
@@ -53,6 +61,7 @@ class FilesLedgerStore implements LedgerStore {
   readonly #onNotice: (message: string) => void;
   readonly #waiting: Waiting[] = [];
   #pump: Promise<void> | null = null;
+  #isClosed = false;
   /** After a write that may or may not have reached the disk, nothing that is read is certain. */
   #broken: BenchError | null = null;
 
@@ -86,6 +95,8 @@ class FilesLedgerStore implements LedgerStore {
 
   async close(): Promise<void> {
     await this.#pump;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#broken ??= closed(this.#dir);
     this.#journal.close();
     this.#lock.close();

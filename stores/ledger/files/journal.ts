@@ -58,7 +58,12 @@ export class Journal {
   static async open(dir: string, options: JournalOptions): Promise<Journal> {
     const head = openHead(dir) ?? (await createFolder(dir));
     const journal = new Journal(dir, head, options);
-    await journal.catchUp();
+    try {
+      await journal.catchUp();
+    } catch (error) {
+      journal.close();
+      throw error;
+    }
     return journal;
   }
 
