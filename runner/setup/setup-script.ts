@@ -49,8 +49,8 @@ while read -r _ mounted _ options _; do
   case $mounted in / | /proc | /proc/* | /sys | /sys/* | /dev | /dev/* | *\\*) continue ;; esac
   case ,$options, in *,nosuid,*) ;; *) set -- "$@" "$mounted" ;; esac
 done </proc/self/mounts
-find "$@" -xdev ! -type l \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' -o -path '/sbin/*' \
-    -o -path '/lib*/*' \) -perm -0002 -exec chmod ug-s,o-w {} + \
+find "$@" -xdev -perm -0002 ! -type l \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' \
+    -o -path '/sbin/*' -o -path '/lib*/*' \) -exec chmod ug-s,o-w {} + \
   -o -type f \( -perm -4000 -o -perm -2000 \) -exec chmod ug-s {} + 2>/dev/null
 find /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin -maxdepth 1 ! -type l -perm -0002 \
   -exec chmod o-w {} + 2>/dev/null

@@ -78,10 +78,10 @@ export async function hardenSandbox(
     HAS_BASELINE: hasLines(request.baseline) ? "1" : "0",
     SINCE: watched,
   };
-  const completed = await sandbox.exec({
-    ...scriptCommand(HARDEN_SCRIPT, parameters, request.signal),
-    stdin: baselineLines(request.baseline),
-  });
+  const command = scriptCommand(HARDEN_SCRIPT, parameters, request.signal);
+  const completed = await sandbox.exec(
+    hasLines(request.baseline) ? { ...command, stdin: baselineLines(request.baseline) } : command,
+  );
   const records = recordsOf(completed, "hardening");
   const trusted = beforeAgentNames(records);
   return {

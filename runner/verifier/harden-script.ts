@@ -231,7 +231,7 @@ elif [ -n "$SINCE" ]; then
   printf 'unwatched /\0' >>"$scratch/report"
 fi
 # An -exec + is always true, so the impossible name after it lets the other tests have their turn.
-find / -xdev \( -path "$WORKDIR" -o -path /tmp -o -path /var/tmp -o -path /proc -o -path /sys \
+find / -xdev -type d \( -path "$WORKDIR" -o -path /tmp -o -path /var/tmp -o -path /proc -o -path /sys \
     -o -path /dev -o -path /tests -o -path /verifier -o -path /run \) -prune \
   -o $newer \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' -o -path '/sbin/*' \
     -o -path '/lib*' -o -path '/root/*' \) ! -path /etc/hosts ! -path /etc/hostname \
