@@ -13,8 +13,8 @@ export interface BootPlan {
   /** The sandbox's folder; paths of lower folders are relative to `ns` in it. */
   readonly dir: string;
   readonly box: string;
-  /** `image`: a file system of its own in `disk.img`; `folder`: plain folders, with no limit. */
-  readonly disk: "image" | "folder";
+  /** File to copy for a file system of the sandbox's own; null for plain folders, without a limit. */
+  readonly diskTemplate: string | null;
   /** Folder of the base root. */
   readonly base: string;
   /** Lower folders of `/`, then of each system tree, top first, joined by `:`. */
@@ -51,10 +51,13 @@ cp -a "$base/kit/." .
 old=old-$box
 mkdir "$old" "$box"
 ln -s "$box/proc" proc
-case $disk in
-image) mount -n -t ext4 -o loop,noinit_itable,nobarrier,nosuid,nodev,noatime ../disk.img disk ;;
-folder) mkdir ../disk; mount -n --bind ../disk disk ;;
-esac
+if [ -n "$disk" ]; then
+  cp --sparse=always "$disk" ../disk.img
+  mount -n -t ext4 -o loop,noinit_itable,nobarrier,nosuid,nodev,noatime ../disk.img disk
+else
+  mkdir ../disk
+  mount -n --bind ../disk disk
+fi
 
 overlay() {
   mkdir -p "disk/$1/up" "disk/$1/work"
@@ -126,7 +129,7 @@ export function bootCommand(plan: BootPlan, first: readonly string[]): string[] 
     "bench-sandbox",
     plan.dir,
     plan.box,
-    plan.disk,
+    plan.diskTemplate ?? "",
     plan.base,
     plan.rootLower,
     ...plan.treeLowers.flatMap(({ id, path, lower }) => [id, path, lower]),

@@ -36,6 +36,7 @@ export class LocalSandbox implements Sandbox {
   readonly #parts: LocalSandboxParts;
   readonly #root: SandboxRoot;
   #isDestroyed = false;
+  #destroying: Promise<void> | null = null;
 
   constructor(parts: LocalSandboxParts) {
     this.id = parts.id;
@@ -106,10 +107,19 @@ export class LocalSandbox implements Sandbox {
   }
 
   async destroy(): Promise<void> {
+    this.#destroying ??= this.#destroy().finally(() => {
+      this.#destroying = null;
+    });
+    await this.#destroying;
+  }
+
+  async #destroy(): Promise<void> {
+    const { state, supervisor, commands } = this.#parts;
     this.#isDestroyed = true;
     this.#root.close();
-    await removeSandbox(this.#parts.state, this.id);
-    await this.#parts.supervisor.untilEnded();
+    await removeSandbox(state, this.id, async () => {
+      await Promise.all([supervisor.untilEnded(), ...commands]);
+    });
   }
 
   /**

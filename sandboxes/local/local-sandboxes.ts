@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, realpathSync, statfsSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { BenchError } from "../../core/errors.ts";
 import {
   type ImageRequest,
@@ -13,12 +13,13 @@ import {
   type SandboxRequest,
 } from "../../core/ports/sandbox.ts";
 import type { BootPlan, IncludedPath } from "./boot-script.ts";
-import { SandboxCgroup, cgroupFolders } from "./cgroup/sandbox-cgroup.ts";
+import { SandboxCgroup, cgroupFolders, removeStaleGroups } from "./cgroup/sandbox-cgroup.ts";
 import { PipePool } from "./command/pipe-pool.ts";
+import { openDiskTemplate } from "./disk-image.ts";
 import { codeOf } from "./error-code.ts";
 import { ImageStore } from "./image/image-store.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
-import { type LocalProbe, makeDisk, probeLocal, refusalOf } from "./probe-local.ts";
+import { type LocalProbe, probeLocal, refusalOf } from "./probe-local.ts";
 import { removeSandbox } from "./remove-sandbox.ts";
 import { type BaseRoot, openBaseRoot } from "./root/base-root.ts";
 import {
@@ -44,6 +45,8 @@ interface OpenedParts {
   readonly base: BaseRoot;
   readonly includes: readonly IncludedPath[];
 }
+
+const GROUP_PREFIX = "bench-local-";
 
 /** Below this, a disk counts as full: a sandbox would end in the middle of its work. */
 const MIN_FREE_BYTES = 256 * 1024 * 1024;
@@ -90,6 +93,7 @@ export class LocalSandboxes implements SandboxBackend {
     const refusal = refusalOf(probe);
     if (refusal !== null) throw refused(refusal);
     await state.sweep();
+    removeStaleGroups(probe.cgroups, GROUP_PREFIX);
     const includes = options.localInclude.map(resolveInclude);
     const base = await openBaseRoot(
       state,
@@ -123,8 +127,7 @@ export class LocalSandboxes implements SandboxBackend {
     createRecord(this.#state, { id, owner, image: request.image.id, cgroups });
     try {
       cgroup.make(request.limits);
-      const plan = this.#planBoot(id, request.image);
-      if (plan.disk === "image") await this.#makeDisk(plan.dir, request.limits.storageMb);
+      const plan = await this.#planBoot(id, request);
       const supervisor = await startSupervisor(plan, {
         joinFiles: cgroup.joinFiles,
         seccomp: this.#probe.hasSeccomp,
@@ -138,7 +141,8 @@ export class LocalSandboxes implements SandboxBackend {
         pipes: this.#pipes,
         seccomp: this.#probe.hasSeccomp,
         state: this.#state,
-        hasDiskLimit: plan.disk === "image",
+        commands: new Set(),
+        hasDiskLimit: plan.diskTemplate !== null,
         ownMounts: [...this.#base.system.trees.map(({ path }) => path), "dev/shm"],
         isolation: this.#isolationOf(request),
       });
@@ -159,7 +163,7 @@ export class LocalSandboxes implements SandboxBackend {
   }
 
   /** Removes built images that no sandbox runs on; the next run builds what it needs again. */
-  async removeCachedImages(): Promise<readonly string[]> {
+  async removeImages(): Promise<readonly string[]> {
     return await this.#images.removeUnused(imagesInUse(this.#state));
   }
 
@@ -167,7 +171,7 @@ export class LocalSandboxes implements SandboxBackend {
     await removeTree(this.#pipesDir);
   }
 
-  #planBoot(id: string, image: PreparedImage): BootPlan {
+  async #planBoot(id: string, { image, limits }: SandboxRequest): Promise<BootPlan> {
     const layers = this.#images.layersOf(image.id);
     const lower = (treeId: string, bottom: string): string => {
       const layer = layers.get(treeId);
@@ -177,7 +181,9 @@ export class LocalSandboxes implements SandboxBackend {
     return {
       dir: sandboxDir(this.#state, id),
       box: `box-${id}`,
-      disk: this.#probe.hasDiskLimit ? "image" : "folder",
+      diskTemplate: this.#probe.hasDiskLimit
+        ? await openDiskTemplate(this.#state, limits.storageMb)
+        : null,
       base: join(this.#state.dir, base),
       rootLower: lower("root", `../../../${base}/root`),
       treeLowers: system.trees.map(({ id: treeId, path }) => ({
@@ -188,14 +194,6 @@ export class LocalSandboxes implements SandboxBackend {
       system,
       includes: this.#includes,
     };
-  }
-
-  async #makeDisk(dir: string, sizeMb: number): Promise<void> {
-    if (!(await makeDisk(join(dir, "disk.img"), Math.max(16, sizeMb))))
-      throw new SandboxError(
-        "start-failed",
-        `no file system of ${String(sizeMb)} MiB could be made`,
-      );
   }
 
   #isolationOf(request: SandboxRequest): Sandbox["isolation"] {
@@ -246,10 +244,14 @@ function refused(check: { readonly detail: string; readonly next: string }): Ben
   });
 }
 
+/** Kernel file systems are the sandbox's own, and `/` would be everything. */
+const NOT_INCLUDED = /^\/(proc|sys|dev)?(\/|$)/u;
+
 function resolveInclude(path: string): IncludedPath {
-  if (!path.startsWith("/") || !existsSync(path))
-    throw new BenchError("usage", `--local-include ${path} is no absolute path of this machine`, {
-      next: "give the absolute path of a folder or file that is there",
+  const isPlain = path === posix.resolve("/", path).replace(/\/$/u, "");
+  if (!isPlain || NOT_INCLUDED.test(path) || !existsSync(path))
+    throw new BenchError("usage", `--local-include ${path} is no absolute path that can be shown`, {
+      next: "give the absolute path of a folder or file that is there, outside /proc, /sys and /dev",
     });
   return { path, resolved: realpathSync(path) };
 }

@@ -1,17 +1,8 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from "node:fs";
+import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CgroupLayout, findCgroupLayout } from "./cgroup/cgroup-layout.ts";
 import { BOUNDING_SET, NAMESPACES } from "./command/enter-sandbox.ts";
+import { makeDisk } from "./disk-image.ts";
 import { TOOL_PATH, runTool } from "./run-tool.ts";
 import { launcherWords } from "./seccomp/launcher-words.ts";
 import { removeTree, type StateFolder } from "./state-folder.ts";
@@ -191,21 +182,6 @@ async function tryMounts(
   } finally {
     await removeTree(dir);
   }
-}
-
-/** Makes a file system of its own in a sparse file; whether it went. Its blocks come when written. */
-export async function makeDisk(path: string, sizeMb: number): Promise<boolean> {
-  const fd = openSync(path, "wx", 0o600);
-  try {
-    ftruncateSync(fd, sizeMb * 1024 * 1024);
-  } finally {
-    closeSync(fd);
-  }
-  // A disk that is thrown away needs no journal; it is not zeroed, and grows by no one's hand.
-  const features = "^has_journal,^resize_inode,^metadata_csum,^64bit";
-  const options = ["-O", features, "-E", "lazy_itable_init=1,nodiscard", "-m", "0"];
-  const made = await runTool(["mkfs.ext4", "-q", "-F", ...options, path]);
-  return made.exitCode === 0;
 }
 
 async function trySeccomp(): Promise<boolean> {

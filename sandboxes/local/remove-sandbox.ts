@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SandboxError } from "../../core/ports/sandbox.ts";
@@ -12,26 +12,32 @@ const WAIT_MS = 20_000;
 /**
  * Undoes a sandbox from its record alone, whoever made it and however far they came: its processes,
  * its cgroups, its loop device (which goes with its last mount, and the mounts with its last
- * process), its folder. Resolves when each of them is seen to be gone.
+ * process), its folder. Resolves when each of them is seen to be gone. Whoever started all of its
+ * processes gives `untilEnded`, which resolves at their end, and spares the search for them.
  */
-export async function removeSandbox(state: StateFolder, id: string): Promise<void> {
+export async function removeSandbox(
+  state: StateFolder,
+  id: string,
+  untilEnded?: () => Promise<void>,
+): Promise<void> {
   const dir = sandboxDir(state, id);
   const record = readRecord(state, id);
   // On its way in a process is in none of the cgroups yet, but has the folder as an argument.
-  for (const pid of processesOf(id, dir)) if (isStarter(pid, dir)) killProcess(pid);
+  if (untilEnded === undefined)
+    for (const pid of processesOf(id, dir)) if (isStarter(pid, dir)) killProcess(pid);
   for (const { version, dir: group } of record?.cgroups ?? []) {
     const left = await new TrackedGroup(version, group).end();
     if (left > 0)
       throw new SandboxError("start-failed", `${String(left)} processes of ${id} cannot be killed`);
   }
-  await untilNone(() => processesOf(id, dir).map(String), `processes of ${id}`);
+  if (untilEnded === undefined)
+    await untilNone(() => processesOf(id, dir).map(String), `processes of ${id}`);
+  else await untilEnded();
   await untilNoLoopDevice(dir);
-  if (!existsSync(dir)) return;
   // The record goes last, so that a removal that is killed half-way can be done again.
-  rmSync(join(dir, "disk.img"), { force: true });
-  if (existsSync(join(dir, "ns"))) rmdirSync(join(dir, "ns"));
-  for (const name of readdirSync(dir))
-    if (name !== "record.json") await removeTree(join(dir, name));
+  for (const name of ["disk.img", "ns"]) rmSync(join(dir, name), { recursive: true, force: true });
+  // Without a disk limit it lies in a folder, as deep and as odd as the task liked.
+  if (existsSync(join(dir, "disk"))) await removeTree(join(dir, "disk"));
   rmSync(dir, { recursive: true, force: true });
 }
 

@@ -14,7 +14,7 @@ import { runTool } from "./run-tool.ts";
 const DAY_MS = 86_400_000;
 
 /**
- * The folder that local sandboxes live in: `bases/`, `images/`, `locks/`, `sandboxes/`, and
+ * The folder that local sandboxes live in: `bases/`, `disks/`, `images/`, `locks/`, `sandboxes/`, and
  * `staging/` for what is not whole yet. Nobody but root may look inside: images hold files of every
  * owner and mode that a task's build made.
  */
@@ -25,13 +25,13 @@ export class StateFolder {
     this.dir = dir;
     mkdirSync(dir, { recursive: true });
     chmodSync(dir, 0o700);
-    for (const name of ["bases", "images", "locks", "sandboxes", "staging"])
+    for (const name of ["bases", "disks", "images", "locks", "sandboxes", "staging"])
       mkdirSync(join(dir, name), { recursive: true });
   }
 
   /** A new folder that is removed by whoever comes next once this process has ended. */
   stage(): string {
-    const owner = identifyProcess().replaceAll("/", "_");
+    const owner = fileNameOf(identifyProcess());
     const path = mkdtempSync(join(this.dir, "staging", `${owner}.`));
     chmodSync(path, 0o755);
     return path;
@@ -49,18 +49,34 @@ export class StateFolder {
     }
   }
 
+  /** Removes a folder that others may be reading: it is gone in one step, and then taken apart. */
+  async discard(path: string): Promise<void> {
+    const staged = this.stage();
+    renameSync(path, join(staged, "discarded"));
+    await removeTree(staged);
+  }
+
   /** Removes what processes that have ended left half done; a day's age stands for an unknown end. */
   async sweep(): Promise<void> {
     const staging = join(this.dir, "staging");
     for (const name of readdirSync(staging)) {
       const path = join(staging, name);
       const [owner = ""] = name.split(".");
-      const state = processState(owner.replaceAll("_", "/"));
+      const state = processState(identityOf(owner));
       const madeAtMs = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
       const isOld = Date.now() - madeAtMs > DAY_MS;
       if (state === "dead" || (state === "unknown" && isOld)) await removeTree(path);
     }
   }
+}
+
+/** A process's identity as a file name, and back: neither has an underscore of its own. */
+export function fileNameOf(identity: string): string {
+  return identity.replaceAll("/", "_");
+}
+
+export function identityOf(fileName: string): string {
+  return fileName.replaceAll("_", "/");
 }
 
 /** rm, because it follows no link and manages trees deeper than a path can be long. */

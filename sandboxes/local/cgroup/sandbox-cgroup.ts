@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxLimits, SandboxStats } from "../../../core/ports/sandbox.ts";
 import type { CgroupLayout, CgroupParent, LimitController } from "./cgroup-layout.ts";
@@ -24,6 +24,22 @@ export function cgroupFolders(layout: CgroupLayout, name: string): CgroupFolder[
   const seen = new Map<string, CgroupFolder>();
   for (const { version, dir } of parents) seen.set(dir, { version, dir: join(dir, name) });
   return [...seen.values()];
+}
+
+const STALE_MS = 3_600_000;
+
+/**
+ * Removes empty groups of sandboxes whose state folder is gone with their records: a sandbox that
+ * lives has a process, and one that is being made is not an hour old.
+ */
+export function removeStaleGroups(layout: CgroupLayout, prefix: string): void {
+  for (const { dir } of cgroupFolders(layout, "")) {
+    for (const name of readdirSync(dir).filter((each) => each.startsWith(prefix))) {
+      const group = join(dir, name);
+      const madeAtMs = statSync(group, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+      if (Date.now() - madeAtMs > STALE_MS) new TrackedGroup(1, group).removeIfEmpty();
+    }
+  }
 }
 
 /** The groups of one sandbox: its processes, its limits, what it used. */

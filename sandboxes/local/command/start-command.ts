@@ -20,6 +20,8 @@ export interface CommandHost {
   readonly cgroup: SandboxCgroup;
   readonly pipes: PipePool;
   readonly seccomp: boolean;
+  /** The ends of commands that run: what `destroy` waits for. */
+  readonly commands: Set<Promise<unknown>>;
 }
 
 /** A command that has been started, before anyone decided how to wait for it. */
@@ -104,6 +106,8 @@ async function tryStart(command: Command, host: CommandHost): Promise<StartTry> 
       stdout.commandOver();
       stderr.commandOver();
     });
+    host.commands.add(ended);
+    void ended.finally(() => host.commands.delete(ended));
     const exitCode = settleExit({ host, group, words, ended });
     // Whoever waits gets the rejection; a command that nobody waits for must not end the program.
     exitCode.catch(() => undefined);

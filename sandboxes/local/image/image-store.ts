@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import {
@@ -7,9 +7,10 @@ import {
   type PreparedImage,
   SandboxError,
 } from "../../../core/ports/sandbox.ts";
+import { identifyProcess, processState } from "../../../host/process-identity.ts";
 import type { LocalSandbox } from "../local-sandbox.ts";
 import type { BaseRoot } from "../root/base-root.ts";
-import { type StateFolder, removeTree } from "../state-folder.ts";
+import { type StateFolder, fileNameOf, identityOf } from "../state-folder.ts";
 import { type BaseFit, fitBase } from "./base-family.ts";
 import { BuildContext } from "./build-context.ts";
 import { withBuildLock } from "./build-lock.ts";
@@ -59,18 +60,18 @@ export class ImageStore {
     const fit = fitBase(recipe.from, base.family, request.baseImageMap);
     const id = this.#idOf(request, recipe);
     const found = this.#find(id);
-    if (found !== null) return found;
+    if (found !== null) return this.#use(found);
     const limit = limitedSignal(request);
     try {
       const lock = join(state.dir, "locks", id);
       return await withBuildLock(lock, limit.signal, async () => {
         const built = this.#find(id);
-        if (built !== null) return built;
+        if (built !== null) return this.#use(built);
         await this.#build({ ...request, signal: limit.signal }, { id, recipe, fit });
         const image = this.#find(id);
         if (image === null)
           throw new SandboxError("image-missing", `image ${id} was built and is gone`);
-        return { ...image, builtHere: true };
+        return this.#use({ ...image, builtHere: true });
       });
     } finally {
       limit.release();
@@ -90,13 +91,26 @@ export class ImageStore {
     return this.#read(id)?.notes ?? [];
   }
 
-  /** Removes the images that none of `usedIds` is; resolves to the names removed. */
+  /** Removes the images that neither `usedIds` nor a live run names; resolves to the names removed. */
   async removeUnused(usedIds: ReadonlySet<string>): Promise<string[]> {
-    const unused = readdirSync(join(this.#options.state.dir, "images")).filter(
-      (id) => !usedIds.has(id),
-    );
-    for (const id of unused) await removeTree(this.#dirOf(id));
+    const ids = readdirSync(join(this.#options.state.dir, "images"));
+    const unused = ids.filter((id) => !usedIds.has(id) && !this.#hasLiveUser(id));
+    for (const id of unused) await this.#options.state.discard(this.#dirOf(id));
     return unused;
+  }
+
+  /** Notes that this process counts on the image, also before it has a sandbox on it. */
+  #use(image: PreparedImage): PreparedImage {
+    writeFileSync(join(this.#dirOf(image.id), "users", fileNameOf(identifyProcess())), "");
+    return image;
+  }
+
+  #hasLiveUser(id: string): boolean {
+    const users = join(this.#dirOf(id), "users");
+    return (
+      existsSync(users) &&
+      readdirSync(users).some((name) => processState(identityOf(name)) === "alive")
+    );
   }
 
   async #build(
@@ -128,6 +142,7 @@ export class ImageStore {
         user: config.user === "" ? "root" : config.user,
         notes: [fit.note],
       };
+      mkdirSync(join(staged, "users"));
       writeFileSync(join(staged, "image.json"), JSON.stringify(file));
       state.publish(staged, this.#dirOf(id));
     } finally {

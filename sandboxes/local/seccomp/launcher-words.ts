@@ -21,6 +21,10 @@ if ($hex) {
 }
 exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!\\n";`;
 
+// Neither changes while this process runs.
+let descriptors: number[] | undefined;
+let filter: string | undefined;
+
 /**
  * Words that, put before a host program and its arguments, close what it must not inherit and, if
  * wanted, load the system call filter. None where there is neither to do.
@@ -28,11 +32,19 @@ exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!\\n";`;
 export function launcherWords(withFilter: boolean): string[] {
   const arch = process.arch === "x64" || process.arch === "arm64" ? process.arch : null;
   if (arch === null) return [];
-  const descriptors = inheritedDescriptors();
+  descriptors ??= inheritedDescriptors();
   if (!withFilter && descriptors.length === 0) return [];
   const { prctl, close } = CALLS[arch];
-  const filter = withFilter ? encodeFilter(filterFor(arch)).toString("hex") : "";
-  return ["perl", "-e", LAUNCHER, String(prctl), filter, String(close), descriptors.join(",")];
+  filter ??= encodeFilter(filterFor(arch)).toString("hex");
+  return [
+    "perl",
+    "-e",
+    LAUNCHER,
+    String(prctl),
+    withFilter ? filter : "",
+    String(close),
+    descriptors.join(","),
+  ];
 }
 
 /**

@@ -1,0 +1,43 @@
+import { closeSync, existsSync, ftruncateSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { SandboxError } from "../../core/ports/sandbox.ts";
+import { runTool } from "./run-tool.ts";
+import { type StateFolder, removeTree } from "./state-folder.ts";
+
+/** Smaller ones have no room for a file system's own records. */
+const MIN_SIZE_MB = 16;
+
+/**
+ * A file with an empty ext4 of the size, made once and copied for each sandbox: its blocks come when
+ * they are written, and a copy takes a fifth of the time that mkfs takes.
+ */
+export async function openDiskTemplate(state: StateFolder, sizeMb: number): Promise<string> {
+  const size = Math.max(MIN_SIZE_MB, Math.ceil(sizeMb));
+  const target = join(state.dir, "disks", String(size));
+  if (!existsSync(target)) {
+    const staged = state.stage();
+    if (!(await makeDisk(join(staged, DISK_FILE), size))) {
+      await removeTree(staged);
+      throw new SandboxError("start-failed", `no file system of ${String(size)} MiB could be made`);
+    }
+    state.publish(staged, target);
+  }
+  return join(target, DISK_FILE);
+}
+
+const DISK_FILE = "disk.img";
+
+/** Makes an empty file system in a sparse file; whether it went. */
+export async function makeDisk(path: string, sizeMb: number): Promise<boolean> {
+  const fd = openSync(path, "wx", 0o600);
+  try {
+    ftruncateSync(fd, sizeMb * 1024 * 1024);
+  } finally {
+    closeSync(fd);
+  }
+  // A disk that is thrown away needs no journal; it is not zeroed, and never grows.
+  const features = "^has_journal,^resize_inode,^metadata_csum,^64bit";
+  const options = ["-O", features, "-E", "lazy_itable_init=1,nodiscard", "-m", "0"];
+  const made = await runTool(["mkfs.ext4", "-q", "-F", ...options, path]);
+  return made.exitCode === 0;
+}

@@ -1,0 +1,137 @@
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { makeAccountFiles } from "../../../sandboxes/local/root/account-files.ts";
+import { copyEtc } from "../../../sandboxes/local/root/etc-files.ts";
+import { findSystemTrees, readHostFamily } from "../../../sandboxes/local/root/host-facts.ts";
+
+function hostWith(files: Readonly<Record<string, string>>): string {
+  const root = mkdtempSync(join(tmpdir(), "host-root-"));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return root;
+}
+
+function md5(text: string): string {
+  return createHash("md5").update(text).digest("hex");
+}
+
+describe("copyEtc", () => {
+  test("takes a package's file as it came, and not one that was changed, added or replaced by a link", () => {
+    const host = hostWith({
+      "etc/pristine.conf": "as packaged",
+      "etc/changed.conf": "password=secret",
+      "etc/wgetrc": "proxy_password=secret",
+      "etc/ssl/private/key.pem": "PRIVATE KEY",
+      "etc/shadow": "root:$6$hash:1::::::",
+      "elsewhere/secret": "as packaged",
+      "var/lib/dpkg/status": `Package: one\nConffiles:\n /etc/pristine.conf ${md5("as packaged")}\n /etc/changed.conf ${md5("as packaged")}\n /etc/linked.conf ${md5("as packaged")}\n /etc/gone.conf ${md5("x")}\n /etc/old.conf ${md5("x")} obsolete\n`,
+    });
+    symlinkSync("/elsewhere/secret", join(host, "etc/linked.conf"));
+    const target = mkdtempSync(join(tmpdir(), "etc-"));
+    copyEtc(host, target);
+    expect(readdirSync(target)).toEqual(["pristine.conf"]);
+    expect(readFileSync(join(target, "pristine.conf"), "utf8")).toBe("as packaged");
+  });
+
+  test("takes what packages generate, links as links, and no address with a login in it", () => {
+    const host = hostWith({
+      "etc/ssl/certs/ca-certificates.crt": "CERTIFICATES",
+      "etc/ld.so.cache": "cache",
+      "etc/apt/sources.list": "deb http://deb.debian.org/debian bookworm main\n",
+      "etc/apt/sources.list.d/private.list":
+        "deb https://me:token@packages.example.com/ stable main\n",
+      "etc/apt/auth.conf": "machine packages.example.com login me password token",
+      "etc/apt/auth.conf.d/one.conf": "machine packages.example.com login me password token",
+    });
+    mkdirSync(join(host, "etc/alternatives"));
+    symlinkSync("/usr/bin/vim.tiny", join(host, "etc/alternatives/vi"));
+    const target = mkdtempSync(join(tmpdir(), "etc-"));
+    copyEtc(host, target);
+    expect(readlinkSync(join(target, "alternatives/vi"))).toBe("/usr/bin/vim.tiny");
+    expect(readdirSync(join(target, "apt")).toSorted()).toEqual(["sources.list", "sources.list.d"]);
+    expect(readdirSync(join(target, "apt/sources.list.d"))).toEqual([]);
+    expect(existsSync(join(target, "ssl/certs/ca-certificates.crt"))).toBe(true);
+  });
+
+  test("keeps no set-id bit and no write permission of groups or others", () => {
+    const text = "as packaged";
+    const host = hostWith({
+      "etc/a.conf": text,
+      "var/lib/dpkg/status": `Conffiles:\n /etc/a.conf ${md5(text)}\n`,
+    });
+    const target = mkdtempSync(join(tmpdir(), "etc-"));
+    copyEtc(host, target);
+    expect(lstatSync(join(target, "a.conf")).mode & 0o7022).toBe(0);
+  });
+});
+
+describe("makeAccountFiles", () => {
+  const files = makeAccountFiles(
+    "root:x:0:0:root:/root:/bin/bash\n_apt:x:42:65534::/nonexistent:/usr/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\nalice:x:1000:1000:Alice Person,,,:/home/alice:/bin/zsh\nodd line\nevil:x:0x:1::/:/bin/sh\n",
+    "root:x:0:\nsudo:x:27:alice\nmail:x:8:_apt,alice\nalice:x:1000:\nnogroup:x:65534:\n",
+  );
+
+  test("keeps system accounts and no person", () => {
+    expect(files.passwd).toBe(
+      "root:x:0:0::/root:/bin/bash\n_apt:x:42:65534::/nonexistent:/usr/sbin/nologin\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n",
+    );
+    expect(files.group).toBe("root:x:0:\nsudo:x:27:\nmail:x:8:_apt\nnogroup:x:65534:\n");
+    expect(JSON.stringify(files)).not.toMatch(/alice|Alice/u);
+  });
+
+  test("locks every account", () => {
+    for (const line of files.shadow.trim().split("\n")) expect(line.split(":")[1]).toBe("*");
+    expect(files.shadow.trim().split("\n")).toHaveLength(3);
+  });
+
+  test("has root even where the host's file has not", () => {
+    expect(makeAccountFiles("", "").passwd).toBe("root:x:0:0::/root:/bin/sh\n");
+  });
+});
+
+describe("host facts", () => {
+  test("tell merged folders, which are links, from those that are trees of their own", () => {
+    const merged = hostWith({ "usr/bin/a": "", "usr/lib64/b": "", "var/lib/dpkg/status": "" });
+    symlinkSync("usr/bin", join(merged, "bin"));
+    expect(findSystemTrees(merged)).toEqual({
+      trees: [
+        { id: "usr", path: "usr" },
+        { id: "var-lib-dpkg", path: "var/lib/dpkg" },
+      ],
+      links: [{ name: "bin", target: "usr/bin" }],
+    });
+    const split = hostWith({ "usr/bin/a": "", "bin/b": "", "lib/c": "" });
+    expect(findSystemTrees(split).trees.map(({ path }) => path)).toEqual(["usr", "bin", "lib"]);
+  });
+
+  test("read the family from os-release, quoted or not, and its second place", () => {
+    const ubuntu = hostWith({
+      "etc/os-release": 'ID=ubuntu\nID_LIKE="debian"\nVERSION_ID="24.04"\nVERSION_CODENAME=noble\n',
+    });
+    expect(readHostFamily(ubuntu)).toEqual({
+      id: "ubuntu",
+      versionId: "24.04",
+      codename: "noble",
+      like: ["ubuntu", "debian"],
+    });
+    expect(readHostFamily(hostWith({ "usr/lib/os-release": "ID='fedora'\n" })).like).toEqual([
+      "fedora",
+    ]);
+    expect(readHostFamily(hostWith({})).id).toBe("unknown");
+  });
+});

@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { KeptOutput } from "../../../sandboxes/local/command/kept-output.ts";
+
+test("keeps the first and the last half of any stream, in any chunks, and counts the rest", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.uint8Array({ maxLength: 400 }), { maxLength: 12 }),
+      fc.integer({ min: 0, max: 1500 }),
+      (chunks, maxBytes) => {
+        const kept = new KeptOutput(maxBytes);
+        for (const chunk of chunks) kept.push(chunk);
+        const whole = Buffer.concat(chunks);
+        const head = Math.floor(maxBytes / 2);
+        const expected =
+          whole.byteLength <= maxBytes
+            ? whole
+            : Buffer.concat([
+                whole.subarray(0, head),
+                whole.subarray(whole.byteLength - (maxBytes - head)),
+              ]);
+        expect(Buffer.from(kept.bytes()).toString("hex")).toBe(expected.toString("hex"));
+        expect(kept.droppedBytes).toBe(whole.byteLength - expected.byteLength);
+      },
+    ),
+  );
+});
+
+test("holds no more than a fixed amount beyond its cap, however long the stream", () => {
+  const kept = new KeptOutput(1000);
+  const before = process.memoryUsage().arrayBuffers;
+  for (let n = 0; n < 20_000; n += 1) kept.push(Buffer.alloc(4096, n % 251));
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60_000_000);
+  expect(kept.bytes().byteLength).toBe(1000);
+  expect(kept.droppedBytes).toBe(20_000 * 4096 - 1000);
+});
