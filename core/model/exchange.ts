@@ -98,9 +98,6 @@ export const RequestRow = z.object({
 });
 export type RequestRow = z.infer<typeof RequestRow>;
 
-/** Part of a body that was left out, and how much of it. */
-export const DroppedBody = z.object({ dropped_bytes: z.int().min(0) });
-
 /** One line of trajectory/llm_trajectory.jsonl (spec 10.6), bodies redacted and capped. */
 export const Exchange = z.object({
   request: z.object({

@@ -17,7 +17,6 @@ export const TokenBuckets = z.object({
 export type TokenBuckets = z.infer<typeof TokenBuckets>;
 
 export const BUCKETS = ["input", "output", "cacheRead", "cacheWrite5m", "cacheWrite1h"] as const;
-export type Bucket = (typeof BUCKETS)[number];
 
 export const NO_TOKENS: TokenBuckets = {
   input: 0,

@@ -8,6 +8,9 @@ import type { JsonRecord } from "./json-view.ts";
 import { CountRefusal, countOf, readingOf } from "./token-counts.ts";
 import type { UsageDialect } from "./usage-dialect.ts";
 
+/** A usage object has a dozen; a bound on what a hostile stream can make us keep. */
+const MAX_FIELDS = 128;
+
 /**
  * Anthropic Messages (notes/agents 7). `message_start` tells the input, each `message_delta` tells
  * cumulative figures that replace what is told before; the last one is final. Input, cache reads and
@@ -59,6 +62,7 @@ export class AnthropicDialect implements UsageDialect {
 
   #overwrite(usage: JsonRecord): void {
     const told = Object.entries(usage).filter(([, value]) => value !== null);
+    if (told.length + Object.keys(this.#usage).length > MAX_FIELDS) return;
     this.#usage = { ...this.#usage, ...Object.fromEntries(told) };
   }
 }

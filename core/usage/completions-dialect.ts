@@ -14,6 +14,9 @@ const FIELDS: CountFields = {
   completionDetails: "completion_tokens_details",
 };
 
+/** More than any provider gives; a bound on what a hostile stream can make us keep. */
+const MAX_CHOICES = 1024;
+
 /**
  * OpenAI Chat Completions (notes/agents 7). In a stream the usage comes in a last chunk, if it was
  * asked for, or with the finishing one; some servers tell it in every chunk, so the last one counts
@@ -67,6 +70,7 @@ export class CompletionsDialect implements UsageDialect {
 
   #takeChoice(choice: JsonRecord): void {
     const index = numberOf(choice["index"]) ?? 0;
+    if (index >= MAX_CHOICES) return;
     this.#open.add(index);
     this.#takeUsage(choice["usage"]);
     const reason = textOf(choice["finish_reason"]);

@@ -7,6 +7,9 @@ import type { JsonRecord } from "./json-view.ts";
 import { CountRefusal, countOf, readingOf } from "./token-counts.ts";
 import type { UsageDialect } from "./usage-dialect.ts";
 
+/** A usage object has a dozen; a bound on what a hostile stream can make us keep. */
+const MAX_FIELDS = 128;
+
 /**
  * Gemini generateContent (notes/agents 7). Every chunk tells the usage so far, the last one counts,
  * and it is final once a candidate has finished or the prompt was blocked. The prompt includes cached
@@ -48,8 +51,9 @@ export class GeminiDialect implements UsageDialect {
   }
 
   #readChunk(chunk: JsonRecord): void {
-    if (isRecord(chunk["usageMetadata"]))
-      this.#usage = { ...this.#usage, ...chunk["usageMetadata"] };
+    const usage = { ...this.#usage, ...recordOf(chunk["usageMetadata"]) };
+    const isTold = isRecord(chunk["usageMetadata"]);
+    if (isTold && Object.keys(usage).length <= MAX_FIELDS) this.#usage = usage;
     this.#model = textOf(chunk["modelVersion"]) ?? this.#model;
     for (const candidate of listOf(chunk["candidates"])) {
       const fields = recordOf(candidate);

@@ -24,6 +24,8 @@ export class SseParser {
   // The mark is ours to strip: the decoder would strip one from the start of every line.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #line = new GrowingBytes();
+  #consumed = 0;
+  #boundary = 0;
   #lineBytes = 0;
   #eventBytes = 0;
   #afterCr = false;
@@ -50,11 +52,13 @@ export class SseParser {
         this.#hold(chunk.subarray(at));
         break;
       }
-      this.#endLine(chunk.subarray(at, end), events);
+      const isBlank = this.#endLine(chunk.subarray(at, end), events);
       at = end + 1;
       if (end === cr && chunk[at] === LF) at += 1;
       else if (end === cr && at === chunk.length) this.#afterCr = true;
+      if (isBlank) this.#boundary = this.#consumed + at;
     }
+    this.#consumed += chunk.length;
     return events;
   }
 
@@ -63,6 +67,11 @@ export class SseParser {
     if (this.#lineBytes > 0) this.#endLine(new Uint8Array(), events);
     this.#dispatch(events);
     return events;
+  }
+
+  /** How many bytes had come when the last event ended; what came later is part of an open one. */
+  get boundary(): number {
+    return this.#boundary;
   }
 
   get #oversized(): boolean {
@@ -76,7 +85,7 @@ export class SseParser {
     else this.#line.append(bytes);
   }
 
-  #endLine(rest: Uint8Array, events: SseEvent[]): void {
+  #endLine(rest: Uint8Array, events: SseEvent[]): boolean {
     const bytes = this.#wholeLine(rest);
     const isBlank = this.#lineBytes === 0;
     this.#lineBytes = 0;
@@ -87,6 +96,7 @@ export class SseParser {
       const hasMark = isFirst && BOM.every((byte, index) => bytes[index] === byte);
       this.#takeLine(this.#decoder.decode(hasMark ? bytes.subarray(BOM.length) : bytes));
     }
+    return isBlank;
   }
 
   /** A line that lies within one chunk is read where it lies. */

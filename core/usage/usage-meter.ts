@@ -54,8 +54,18 @@ export class UsageMeter {
     else this.#body.append(chunk);
   }
 
+  /** How many bytes of a stream had come when its last event ended. */
+  get eventBoundary(): number {
+    return this.#parser.boundary;
+  }
+
   get outputSoFar(): number {
     return this.#dialect.outputSoFar();
+  }
+
+  /** The figure that counts has come; whatever follows adds nothing to it. */
+  get isFinal(): boolean {
+    return this.#dialect.reading().status !== "incomplete";
   }
 
   /** The reading; bytes pushed later are not in it. */

@@ -1,4 +1,4 @@
-import { newId } from "./scripted-reply.ts";
+import { newId, pieces } from "./scripted-reply.ts";
 import type { RenderedReply, ScriptedReply, StreamEvent } from "./scripted-reply.ts";
 
 /** Gemini generateContent: a chunk a part, the usage so far in each, the finish reason in the last. */
@@ -31,7 +31,8 @@ export function renderGemini(reply: ScriptedReply): RenderedReply {
   });
   const { promptTokenCount, cachedContentTokenCount } = reply.usage;
   const soFar = { promptTokenCount, cachedContentTokenCount, totalTokenCount: promptTokenCount };
-  const chunks = (parts.length === 0 ? [{ text: "" }] : parts).map(
+  const streamed = parts.flatMap(inPieces);
+  const chunks = (streamed.length === 0 ? [{ text: "" }] : streamed).map(
     (part, index, all): StreamEvent => {
       const isLast = index === all.length - 1;
       const data = wrap([part], isLast ? finishReason : null, isLast ? reply.usage : soFar);
@@ -39,4 +40,13 @@ export function renderGemini(reply: ScriptedReply): RenderedReply {
     },
   );
   return { body: wrap(parts, finishReason, reply.usage), events: chunks };
+}
+
+/** A text part as the parts that a stream sends of it. */
+function inPieces(part: Record<string, unknown>): Record<string, unknown>[] {
+  const { text, thought } = part;
+  if (typeof text !== "string") return [part];
+  return pieces(text).map((piece) =>
+    thought === true ? { text: piece, thought: true } : { text: piece },
+  );
 }

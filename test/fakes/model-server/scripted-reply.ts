@@ -40,13 +40,19 @@ export function newId(prefix: string): string {
 }
 
 const PIECE_LENGTH = 24;
+const MAX_PIECES = 500;
 
-/** Text as a model streams it, in small pieces that never split a character. */
+/** Text as a model streams it, in small pieces that never split a character; a huge one in larger. */
 export function pieces(text: string): string[] {
-  const characters = Array.from(text);
+  const length = Math.max(PIECE_LENGTH, Math.ceil(text.length / MAX_PIECES));
   const result: string[] = [];
-  for (let at = 0; at < characters.length; at += PIECE_LENGTH)
-    result.push(characters.slice(at, at + PIECE_LENGTH).join(""));
+  let at = 0;
+  while (at < text.length) {
+    const last = text.charCodeAt(at + length - 1);
+    const end = at + length + (last >= 0xd800 && last < 0xdc00 ? 1 : 0);
+    result.push(text.slice(at, end));
+    at = end;
+  }
   return result;
 }
 

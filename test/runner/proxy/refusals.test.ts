@@ -84,7 +84,7 @@ for (const protocol of PROTOCOLS)
       expect(gate.settled).toEqual([]);
       expect(events).toEqual([{ type: "stopped", reason: "budget", message: "the pot is empty" }]);
       expect(rows.map(({ end, refusal, cost_status }) => [end, refusal, cost_status])).toEqual(
-        Array(3).fill(["refused", "budget", "none"]),
+        Array.from({ length: 3 }, () => ["refused", "budget", "none"]),
       );
     });
 

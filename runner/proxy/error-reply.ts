@@ -1,0 +1,66 @@
+import type { ModelProtocol } from "../../core/model/exchange.ts";
+
+const ANTHROPIC_TYPES: ReadonlyMap<number, string> = new Map([
+  [400, "invalid_request_error"],
+  [401, "authentication_error"],
+  [402, "billing_error"],
+  [403, "permission_error"],
+  [404, "not_found_error"],
+  [413, "request_too_large"],
+  [429, "rate_limit_error"],
+  [504, "timeout_error"],
+  [529, "overloaded_error"],
+]);
+
+const GOOGLE_STATES: ReadonlyMap<number, string> = new Map([
+  [400, "INVALID_ARGUMENT"],
+  [401, "UNAUTHENTICATED"],
+  [403, "PERMISSION_DENIED"],
+  [404, "NOT_FOUND"],
+  [429, "RESOURCE_EXHAUSTED"],
+  [503, "UNAVAILABLE"],
+  [504, "DEADLINE_EXCEEDED"],
+]);
+
+export interface ProxyError {
+  readonly status: number;
+  /** A word of ours for programs, for example `model_not_allowed`. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** An error of the proxy's own in the words of the agent's protocol. */
+export function errorReply(protocol: ModelProtocol, error: ProxyError): Record<string, unknown> {
+  const { status, code, message } = error;
+  switch (protocol) {
+    case "anthropic-messages": {
+      const type = ANTHROPIC_TYPES.get(status) ?? "api_error";
+      return { type: "error", error: { type, message } };
+    }
+    case "gemini": {
+      const state = GOOGLE_STATES.get(status) ?? "INTERNAL";
+      return { error: { code: status, message, status: state } };
+    }
+    case "openai-completions":
+    case "openai-responses": {
+      const type = status >= 500 ? "server_error" : "invalid_request_error";
+      return { error: { message, type, param: null, code } };
+    }
+  }
+}
+
+/** The same within a stream whose status 200 has gone out already; agents take it as a failed call. */
+export function errorEvent(protocol: ModelProtocol, error: ProxyError): string {
+  const body = errorReply(protocol, error);
+  switch (protocol) {
+    case "anthropic-messages":
+      return `event: error\ndata: ${JSON.stringify(body)}\n\n`;
+    case "openai-responses": {
+      const event = { type: "error", code: error.code, message: error.message, param: null };
+      return `event: error\ndata: ${JSON.stringify({ ...event, sequence_number: 0 })}\n\n`;
+    }
+    case "openai-completions":
+    case "gemini":
+      return `data: ${JSON.stringify(body)}\n\n`;
+  }
+}

@@ -1,0 +1,48 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+
+/** What of an agent's headers goes to the provider. Credentials, session ids and cookies never do. */
+const REQUEST_HEADERS = new Set([
+  "content-type",
+  "accept",
+  "user-agent",
+  "anthropic-version",
+  "anthropic-beta",
+  "openai-beta",
+]);
+
+/** What of a provider's headers comes back; rate limits by their prefixes. */
+const REPLY_HEADERS = new Set([
+  "content-type",
+  "retry-after",
+  "retry-after-ms",
+  "request-id",
+  "x-request-id",
+  "x-should-retry",
+]);
+const REPLY_PREFIXES = ["anthropic-ratelimit-", "x-ratelimit-"];
+const MAX_VALUE_LENGTH = 4096;
+
+/** The agent's headers that may go upstream. Answers come unencoded, so that they can be metered. */
+export function upstreamHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const passed = pick(headers, (name) => REQUEST_HEADERS.has(name));
+  return { ...passed, "content-type": "application/json", "accept-encoding": "identity" };
+}
+
+/** The provider's headers that may reach the agent. */
+export function agentHeaders(headers: Readonly<Record<string, string>>): OutgoingHttpHeaders {
+  return pick(
+    headers,
+    (name) => REPLY_HEADERS.has(name) || REPLY_PREFIXES.some((prefix) => name.startsWith(prefix)),
+  );
+}
+
+function pick(
+  headers: IncomingHttpHeaders,
+  isKept: (name: string) => boolean,
+): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (typeof value === "string" && value.length <= MAX_VALUE_LENGTH && isKept(name))
+      kept[name] = value;
+  return kept;
+}

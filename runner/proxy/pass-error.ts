@@ -1,0 +1,82 @@
+import { UpstreamError } from "../../core/ports/model-upstream.ts";
+import type { UpstreamReply } from "../../core/ports/model-upstream.ts";
+import { numberOf, parseJson, recordOf, textOf } from "../../core/usage/json-view.ts";
+import { UsageMeter } from "../../core/usage/usage-meter.ts";
+import type { ProxyError } from "./error-reply.ts";
+import { agentHeaders } from "./header-lists.ts";
+import type { ProxyContext } from "./proxy-context.ts";
+import type { HeldCall } from "./reserve-spend.ts";
+
+const MAX_ERROR_BYTES = 1024 * 1024;
+
+/** Statuses on which agents wait and try again if they are told for how long. */
+const WAITABLE = new Set([429, 503, 529]);
+
+/** Providers repeat parts of a refused key; such an answer is told in our own words. */
+const ABOUT_KEYS: ReadonlyMap<number, ProxyError["code"]> = new Map([
+  [401, "invalid_api_key"],
+  [402, "insufficient_quota"],
+  [403, "permission_denied"],
+]);
+
+/**
+ * Passes a provider's refusal on: its status, its body without any known secret, and a time to wait
+ * where it names none. What it says of its usage, if anything, goes into the record.
+ */
+export async function passError(
+  context: ProxyContext,
+  { record, agent, guard }: HeldCall,
+  reply: UpstreamReply,
+): Promise<void> {
+  const call = record.prepared;
+  if (call === null) return;
+  guard.awaitMore();
+  const bytes = await readErrorBody(reply);
+  guard.pause();
+  record.responseBytes = bytes.length;
+  const meter = new UsageMeter(call.protocol, "json");
+  meter.push(bytes);
+  record.reading = meter.end();
+  const text = new TextDecoder().decode(bytes);
+  const { status } = reply;
+  const code = ABOUT_KEYS.get(status);
+  record.responseBody = code === undefined ? (parseJson(text) ?? text) : withoutMessage(text);
+  const headers = agentHeaders(reply.headers);
+  if (WAITABLE.has(status) && headers["retry-after"] === undefined)
+    headers["retry-after"] = String(context.limits.retryAfterSec);
+  const message = `the provider answered ${status}`;
+  if (code !== undefined) agent.sendError(call.protocol, { status, code, message });
+  else if (agent.isCommitted)
+    agent.sendError(call.protocol, { status, code: errorCode(record.responseBody), message });
+  else agent.send(status, headers, context.redactor.knownIn(text));
+  if (code !== undefined)
+    context.state.tell({ type: "provider-refused", status, index: record.index });
+}
+
+async function readErrorBody(reply: UpstreamReply): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of reply.body) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > MAX_ERROR_BYTES) break;
+    }
+  } catch (thrown) {
+    // The status says what matters; the body is passed on as far as it came.
+    if (!(thrown instanceof UpstreamError)) throw thrown;
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES);
+}
+
+/** Of an error about keys only the words that no key can be in. */
+function withoutMessage(text: string): unknown {
+  const { type, code, status } = recordOf(recordOf(parseJson(text))["error"]);
+  return { error: { type, code, status, message: "withheld: it may hold parts of a key" } };
+}
+
+/** The provider's own code, which agents look at for a context that is too long. */
+function errorCode(body: unknown): string {
+  const { code } = recordOf(recordOf(body)["error"]);
+  return textOf(code) ?? `upstream_${numberOf(code) ?? "error"}`;
+}

@@ -1,0 +1,18 @@
+import type { ModelProtocol } from "../../core/model/exchange.ts";
+import type { ModelUpstream } from "../../core/ports/model-upstream.ts";
+import type { ProxyLimits, ProxyOptions } from "./proxy-options.ts";
+import type { ProxyState } from "./proxy-state.ts";
+import type { Redactor } from "./redact/redactor.ts";
+import type { tokenCheck } from "./trial-token.ts";
+
+/** Everything that serving a request needs, made once for each proxy. */
+export interface ProxyContext extends Pick<
+  ProxyOptions,
+  "models" | "modelLimits" | "maxOutputTokens" | "prices" | "gate" | "sink" | "clock"
+> {
+  readonly limits: ProxyLimits;
+  readonly upstreams: ReadonlyMap<ModelProtocol, ModelUpstream>;
+  readonly state: ProxyState;
+  readonly redactor: Redactor;
+  readonly isTrial: ReturnType<typeof tokenCheck>;
+}
