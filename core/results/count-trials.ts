@@ -46,6 +46,17 @@ export function countTrials(jobs: readonly JobTrials[]): TrialCounts {
   };
 }
 
+/** The five counts in the contract's spelling: what every file that counts trials begins with. */
+export function contractCounts(counts: TrialCounts) {
+  return {
+    total: counts.total,
+    passed: counts.passed,
+    failed: counts.failed,
+    errored: counts.errored,
+    verifier_errored: counts.verifierErrored,
+  };
+}
+
 /** The rewards of the scored trials. */
 export function rewardsOf(trials: readonly Trial[]): number[] {
   return trials.flatMap(({ record: { outcome } }) =>

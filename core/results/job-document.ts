@@ -3,6 +3,7 @@ import { compareNames } from "../plan/compare-names.ts";
 import { groupBy } from "../plan/group-by.ts";
 import { exactSum } from "../stats/exact-sum.ts";
 import { errorCategoryOf, verifierCategoryOf } from "./classify-trial.ts";
+import { contractCounts } from "./count-trials.ts";
 import { denominatorsOf } from "./denominators.ts";
 import { allAttempts } from "./group-trials.ts";
 import type { Trial } from "./group-trials.ts";
@@ -90,11 +91,7 @@ function toJobRow(job: LoadedJob): JobDocument["jobs"][number] {
     model: job.model,
     control: job.control,
     planned: counts.planned,
-    total: counts.total,
-    passed: counts.passed,
-    failed: counts.failed,
-    errored: counts.errored,
-    verifier_errored: counts.verifierErrored,
+    ...contractCounts(counts),
     stopped: counts.stopped,
     never_started: counts.neverStarted,
     score: ratio(counts.passed, counts.total),

@@ -5,7 +5,7 @@ import type { TaskSource } from "../model/task.ts";
 import { compareNames } from "../plan/compare-names.ts";
 import { sumCounts } from "../stats/exact-sum.ts";
 import { errorCategoryOf, verifierCategoryOf } from "./classify-trial.ts";
-import { countTrials } from "./count-trials.ts";
+import { contractCounts, countTrials } from "./count-trials.ts";
 import type { TrialCounts } from "./count-trials.ts";
 import { elapsedSecOf } from "./elapsed.ts";
 import { formatPercent } from "./format-share.ts";
@@ -100,11 +100,7 @@ function summarizeCounts(records: readonly TrialRecord[], counts: TrialCounts) {
   const errors = records.flatMap((record) => errorCategoryOf(record) ?? []);
   const verifierErrors = records.flatMap((record) => verifierCategoryOf(record) ?? []);
   return {
-    total: counts.total,
-    passed: counts.passed,
-    failed: counts.failed,
-    errored: counts.errored,
-    verifier_errored: counts.verifierErrored,
+    ...contractCounts(counts),
     pass: counts.passed,
     fail: counts.failed,
     error: counts.errored,

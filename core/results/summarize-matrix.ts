@@ -1,5 +1,5 @@
 import type { MatrixSummary } from "../model/matrix-summary.ts";
-import { countTrials } from "./count-trials.ts";
+import { contractCounts, countTrials } from "./count-trials.ts";
 import type { JobTrials } from "./group-trials.ts";
 import { solveRates } from "./solve-rates.ts";
 
@@ -31,16 +31,11 @@ export function summarizeMatrix(jobs: readonly MatrixJob[], repeats: number): Ma
 }
 
 function toRun(job: MatrixJob): MatrixSummary["runs"][number] {
-  const { errored, failed, passed, total, verifierErrored } = countTrials([job.trials]);
   return {
     alias: job.alias,
-    errored,
-    failed,
     jobs_dir: job.jobsDir,
-    passed,
-    total,
     trial: job.repeat,
-    verifier_errored: verifierErrored,
+    ...contractCounts(countTrials([job.trials])),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Gate, RunJob, RunSummary } from "../model/run-summary.ts";
 import type { FailOn } from "../model/settings.ts";
-import { countTrials } from "./count-trials.ts";
+import { contractCounts, countTrials } from "./count-trials.ts";
 import type { TrialCounts } from "./count-trials.ts";
 import { formatPercent } from "./format-share.ts";
 import type { JobTrials } from "./group-trials.ts";
@@ -102,11 +102,7 @@ export function summarizeRun(jobs: readonly EndedJob[], ending: RunEnding): RunS
 function totals(jobs: readonly EndedJob[]) {
   const counts = countTrials(jobs.map((job) => job.trials));
   return {
-    total: counts.total,
-    passed: counts.passed,
-    failed: counts.failed,
-    errored: counts.errored,
-    verifier_errored: counts.verifierErrored,
+    ...contractCounts(counts),
     timed_out: counts.timedOut,
     pass_rate: ratio(counts.passed, counts.total) ?? 0,
     mean_reward: counts.meanReward,

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readFileBytes } from "./read-file.ts";
+import { decodeUtf8, readFileBytes } from "./read-file.ts";
 import { attemptNames, listEntries } from "./read-attempts.ts";
 import { RESULT_FILE, SEAL_FILE, sealOf, sealText } from "./seal-folder.ts";
 import { storeError } from "./store-error.ts";
@@ -35,7 +35,7 @@ function isJsonFile(path: string): boolean {
   const found = readFileBytes(path, MAX_RESULT_BYTES);
   if (found.kind !== "read") return false;
   try {
-    JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(found.bytes));
+    JSON.parse(decodeUtf8(found.bytes) ?? "");
     return true;
   } catch {
     return false;

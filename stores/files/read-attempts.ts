@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { taskNameOf } from "../../core/plan/rollout-name.ts";
 import { compareNames } from "../../core/plan/compare-names.ts";
 import type { StoredAttempt } from "../../core/ports/job-store.ts";
-import { readFileBytes } from "./read-file.ts";
+import { decodeUtf8, readFileBytes } from "./read-file.ts";
 import { matchesSeal, readSeal, RESULT_FILE, SEAL_FILE } from "./seal-folder.ts";
 import { isMissing, storeError } from "./store-error.ts";
 
@@ -74,13 +74,4 @@ function sealStateOf(path: string, result: Uint8Array): StoredAttempt["seal"] {
   const found = readSeal(path);
   if (found.kind !== "sealed") return found.kind;
   return matchesSeal(found.seal, RESULT_FILE, result) ? "intact" : "broken";
-}
-
-function decodeUtf8(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    // Reported as the attempt's problem.
-    return null;
-  }
 }

@@ -41,6 +41,16 @@ export function readFileBytes(path: string, maxBytes: number): FoundFile {
   }
 }
 
+/** The text of bytes that are UTF-8, without a byte order mark; null of any others. */
+export function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    // The one thing a fatal decoder throws for.
+    return null;
+  }
+}
+
 /** The bytes of a plain file as they are pulled. Throws `BenchError` when there is none. */
 export async function* streamFile(path: string): AsyncGenerator<Uint8Array> {
   let handle: FileHandle | null = null;

@@ -18,7 +18,7 @@ import { findJobs } from "../files/list-jobs.ts";
 import { readAttempts } from "../files/read-attempts.ts";
 import { isMissing, storeError } from "../files/store-error.ts";
 import { readAttemptFiles, readInterrupted, withFailedTest } from "./read-attempt-details.ts";
-import { readSmallJson } from "./read-small-file.ts";
+import { readJsonFile } from "./read-text-file.ts";
 
 const MAX_JOB_FILE_BYTES = 64 * 1024 * 1024;
 
@@ -82,7 +82,7 @@ async function readJob({ jobsDir, jobName }: JobRef): Promise<LoadedJob> {
     interrupted,
     quarantined,
     files: new Map<string, AttemptFiles>(),
-    summary: readSmallJson(join(path, "summary.json"), MAX_JOB_FILE_BYTES) ?? null,
+    summary: readJsonFile(join(path, "summary.json"), MAX_JOB_FILE_BYTES) ?? null,
   };
   return await withDetails(toLoadedJob(found));
 }
@@ -106,7 +106,7 @@ async function withDetails(job: LoadedJob): Promise<LoadedJob> {
 
 /** What evaluation.json says was planned; null for jobs by BenchFlow and where it is lost. */
 function readPlanned(jobDir: string): PlannedMeasurement | null {
-  const value = readSmallJson(join(jobDir, "evaluation.json"), MAX_JOB_FILE_BYTES);
+  const value = readJsonFile(join(jobDir, "evaluation.json"), MAX_JOB_FILE_BYTES);
   const evaluation = Evaluation.safeParse(value).data;
   if (evaluation === undefined || evaluation.tasks === null) return null;
   return { settingsDigest: evaluation.settings_digest, tasks: evaluation.tasks };

@@ -6,7 +6,7 @@ import type { TrialRecord } from "../../core/model/record.ts";
 import type { AttemptFiles, InterruptedAttempt } from "../../core/results/loaded-job.ts";
 import { firstFailedTest } from "../../core/results/first-failed-test.ts";
 import { isMissing, storeError } from "../files/store-error.ts";
-import { readSmallFile, readSmallJson } from "./read-small-file.ts";
+import { readTextFile, readJsonFile } from "./read-text-file.ts";
 
 const MAX_DETAIL_BYTES = 4 * 1024 * 1024;
 
@@ -52,7 +52,7 @@ export function withFailedTest(
 ): TrialRecord {
   const passed = record.outcome.kind === "scored" && record.outcome.passed;
   if (passed || record.attempt !== null || files.ctrf === null) return record;
-  const found = readSmallFile(join(attemptDir, files.ctrf), MAX_DETAIL_BYTES);
+  const found = readTextFile(join(attemptDir, files.ctrf), MAX_DETAIL_BYTES);
   return found.kind === "text"
     ? { ...record, firstFailedTest: firstFailedTest(found.text) }
     : record;
@@ -72,8 +72,8 @@ export function readInterrupted(
   attempt: Pick<InterruptedAttempt, "rolloutName" | "taskName">,
 ): InterruptedAttempt {
   const dir = join(jobDir, attempt.rolloutName);
-  const config = readSmallJson(join(dir, "config.json"), MAX_DETAIL_BYTES);
-  const sandbox = readSmallJson(join(dir, "sandbox.json"), MAX_DETAIL_BYTES);
+  const config = readJsonFile(join(dir, "config.json"), MAX_DETAIL_BYTES);
+  const sandbox = readJsonFile(join(dir, "sandbox.json"), MAX_DETAIL_BYTES);
   const started = Started.safeParse(config).data;
   return {
     rolloutName: attempt.rolloutName,

@@ -8,7 +8,7 @@ import {
 } from "../../core/results/aggregate-lines.ts";
 import type { AggregatedLine } from "../../core/results/aggregate-lines.ts";
 import { listEntries } from "../files/read-attempts.ts";
-import { readSmallFile } from "./read-small-file.ts";
+import { readTextFile } from "./read-text-file.ts";
 
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 /** Files read before other work of the process has its turn. */
@@ -59,7 +59,7 @@ async function* readLines(
 }
 
 function readLine(path: string, exampleId: number | null): AggregatedLine {
-  const found = readSmallFile(path, MAX_LINE_BYTES);
+  const found = readTextFile(path, MAX_LINE_BYTES);
   switch (found.kind) {
     case "text":
       return aggregateLine(found.text, exampleId);

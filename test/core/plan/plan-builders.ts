@@ -15,6 +15,7 @@ import {
   scoreSettings,
 } from "../../../core/plan/settings-digest.ts";
 import type { SandboxCaps } from "../../../core/ports/sandbox.ts";
+import { NO_USAGE } from "../../../runner/agents/agent.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -87,16 +88,7 @@ export function aRecord(taskName: string, over: Partial<TrialRecord> = {}): Tria
     skillInvocations: 0,
     prompts: 0,
     trajectory: null,
-    usage: {
-      inputTokens: 0,
-      outputTokens: 0,
-      cacheReadTokens: 0,
-      cacheCreationTokens: 0,
-      totalTokens: 0,
-      costUsd: null,
-      usageSource: "none",
-      priceSource: null,
-    },
+    usage: NO_USAGE,
     startedAt: "2026-11-04T18:24:21.000Z",
     finishedAt: "2026-11-04T18:25:21.000Z",
     timing: {},

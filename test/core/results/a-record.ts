@@ -65,15 +65,3 @@ function outcomeOf(reward = 1, category?: RecordWish["unscored"]): Outcome {
     afterAgent: false,
   };
 }
-
-/** The usage of a control, which calls no model. */
-export const NO_TOKENS: TrialRecord["usage"] = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheCreationTokens: 0,
-  totalTokens: 0,
-  costUsd: null,
-  usageSource: "unavailable",
-  priceSource: null,
-};

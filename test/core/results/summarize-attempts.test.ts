@@ -1,22 +1,7 @@
 import { expect, test } from "vitest";
 import type { TrialRecord } from "../../../core/model/record.ts";
-import type { JobSummary } from "../../../core/model/summary.ts";
-import { summarizeJob } from "../../../core/results/summarize-job.ts";
-import type { JobEvidence, JobFacts } from "../../../core/results/summarize-job.ts";
 import { aRecord } from "./a-record.ts";
-
-const FACTS: JobFacts = {
-  jobName: "2026-11-04__18-24-21",
-  agent: "claude-agent-acp",
-  model: "xiaomi/mimo-v2.6-flash",
-  environment: "docker",
-  concurrency: 3,
-  agentIdleTimeoutSec: 600,
-};
-
-function summarize(records: readonly TrialRecord[], rest: Partial<JobEvidence> = {}): JobSummary {
-  return summarizeJob(FACTS, { planned: null, quarantined: [], ...rest, records });
-}
+import { summarize } from "./a-summary.ts";
 
 function at(from: string, to: string): Pick<TrialRecord, "startedAt" | "finishedAt"> {
   return { startedAt: `2026-11-04T${from}Z`, finishedAt: `2026-11-04T${to}Z` };

@@ -1,26 +1,13 @@
 import * as fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { TrialRecord } from "../../../core/model/record.ts";
 import { JobSummary } from "../../../core/model/summary.ts";
 import { readTrialResult } from "../../../core/results/read-trial-result.ts";
 import { renderSummary, summarizeJob } from "../../../core/results/summarize-job.ts";
-import type { JobEvidence, JobFacts } from "../../../core/results/summarize-job.ts";
+import type { JobFacts } from "../../../core/results/summarize-job.ts";
 import { aRecord } from "./a-record.ts";
+import { FACTS, summarize } from "./a-summary.ts";
 import { arbitraryRecord } from "./arbitrary-record.ts";
-
-const FACTS: JobFacts = {
-  jobName: "2026-11-04__18-24-21",
-  agent: "claude-agent-acp",
-  model: "xiaomi/mimo-v2.6-flash",
-  environment: "docker",
-  concurrency: 3,
-  agentIdleTimeoutSec: 600,
-};
-
-function summarize(records: readonly TrialRecord[], rest: Partial<JobEvidence> = {}): JobSummary {
-  return summarizeJob(FACTS, { planned: null, quarantined: [], ...rest, records });
-}
 
 const BENCHFLOW = new URL("../../fixtures/benchflow-0.7.12/", import.meta.url);
 

@@ -7,7 +7,8 @@ import { renderGate, renderResumed } from "../../../../core/report/console/run-l
 import { groupTrials } from "../../../../core/results/group-trials.ts";
 import type { PlannedMeasurement } from "../../../../core/results/group-trials.ts";
 import { readTrialResult } from "../../../../core/results/read-trial-result.ts";
-import { aRecord, NO_TOKENS } from "../../results/a-record.ts";
+import { NO_USAGE } from "../../../../runner/agents/agent.ts";
+import { aRecord } from "../../results/a-record.ts";
 
 const FACTS = { jobDir: "jobs/j", elapsedSec: 3722, reused: 0 };
 
@@ -143,7 +144,7 @@ test("more than five failures are counted", () => {
 
 test("the cost covers every attempt and never shows an unknown price as $0.00", () => {
   const unknown = { ...aRecord().usage, totalTokens: null };
-  expect(cost([aRecord({ usage: NO_TOKENS })])).toBe("none: no model tokens were used");
+  expect(cost([aRecord({ usage: NO_USAGE })])).toBe("none: no model tokens were used");
   expect(cost([aRecord({ usage: priced(0.75) })])).toBe("$0.75, 1,000 tokens");
   expect(
     cost([
