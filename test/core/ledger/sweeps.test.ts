@@ -19,7 +19,7 @@ function anySweep(seed: number): Sweep {
   const trials = int(2, 9);
   const worst = amountOf({ microUsd: int(0, 300), tokens: int(0, 300) });
   const capOf = (each: number): number | null =>
-    int(0, 3) === 0 ? null : int(0, 2 * trials * each);
+    int(0, 3) === 0 ? null : int(0, 4 * trials * each);
   const caps = {
     ...NO_CAPS,
     microUsd: capOf(worst.microUsd),
@@ -43,16 +43,16 @@ function anySweep(seed: number): Sweep {
     trialCaps: int(0, 3) === 0 ? { ...NO_CAPS, microUsd: int(1, 3) * worst.microUsd } : NO_CAPS,
     weather: {
       lostAnswers: share(0, 2, 10),
-      failures: share(0, 0, 1),
+      failures: share(0, 0, 3),
       duplicates: share(0, 5, 20),
       tornReads: share(0, 20, 60),
     },
-    calls: [1, int(1, 5)],
+    calls: [1, int(1, 7)],
     lanes: int(1, 3),
     worst,
     actualPercent: [int(0, 60), int(60, 100)],
     callMs: [10, int(10, 500)],
-    deaths: share(0, 15, 40),
+    deaths: share(0, 30, 80),
     lostUsage: share(0, 5, 20),
     retries: int(0, 2),
   };

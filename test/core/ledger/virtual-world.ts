@@ -61,10 +61,16 @@ export class VirtualWorld {
     this.#push({ at: this.now + delayMs, order: this.#order, run });
   }
 
-  /** Resolves after virtual time; never when the process has died by then. */
-  async pass(delayMs: number, process?: VirtualProcess): Promise<void> {
-    await new Promise<void>((resolve) => {
+  /** Resolves after virtual time; never when the process has died by then. Rejects when aborted. */
+  async pass(delayMs: number, process?: VirtualProcess, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const abort = (): void => {
+        reject(signal?.reason as Error);
+      };
+      signal?.addEventListener("abort", abort);
       this.at(delayMs, () => {
+        signal?.removeEventListener("abort", abort);
         if (process?.isDead !== true) resolve();
       });
     });
@@ -159,7 +165,7 @@ export class VirtualProcess {
       now: () => new Date(world.now),
       monotonicMs: () => world.now,
       sleptMs: () => 0,
-      sleep: async (ms) => await world.pass(ms, this),
+      sleep: async (ms, signal) => await world.pass(ms, this, signal),
     };
   }
 
