@@ -10,6 +10,7 @@ import type {
   SandboxStats,
 } from "../../core/ports/sandbox.ts";
 import { SandboxError } from "../../core/ports/sandbox.ts";
+import { BOX } from "./boot-tables.ts";
 import { runCommand, spawnCommand } from "./command/run-command.ts";
 import { type CommandHost, lost } from "./command/start-command.ts";
 import { captureLayers } from "./image/capture-layers.ts";
@@ -44,7 +45,7 @@ export class LocalSandbox implements Sandbox {
     this.#parts = parts;
     this.#root = new SandboxRoot({
       id: parts.id,
-      path: `/proc/${String(parts.supervisor.pid)}/root/${parts.box}`,
+      path: `/proc/${String(parts.supervisor.pid)}/root/${BOX}`,
       mounts: parts.ownMounts,
       isAlive: () => this.#isAlive(),
     });
@@ -145,9 +146,9 @@ export class LocalSandbox implements Sandbox {
   }
 
   #diskBytes(): number | null {
-    const { hasDiskLimit, supervisor, box } = this.#parts;
+    const { hasDiskLimit, supervisor } = this.#parts;
     if (!hasDiskLimit || !this.#isAlive()) return null;
-    const { blocks, bfree, bsize } = statfsSync(`/proc/${String(supervisor.pid)}/root/${box}`);
+    const { blocks, bfree, bsize } = statfsSync(`/proc/${String(supervisor.pid)}/root/${BOX}`);
     return (blocks - bfree) * bsize;
   }
 

@@ -12,7 +12,7 @@ import {
   type SandboxRecord,
   type SandboxRequest,
 } from "../../core/ports/sandbox.ts";
-import type { BootPlan, IncludedPath } from "./boot-script.ts";
+import type { BootPlan, IncludedPath } from "./boot-tables.ts";
 import { SandboxCgroup, cgroupFolders, removeStaleGroups } from "./cgroup/sandbox-cgroup.ts";
 import { PipePool } from "./command/pipe-pool.ts";
 import { openDiskTemplate } from "./disk-image.ts";
@@ -135,7 +135,6 @@ export class LocalSandboxes implements SandboxBackend {
       });
       return new LocalSandbox({
         id,
-        box: plan.box,
         supervisor,
         cgroup,
         pipes: this.#pipes,
@@ -175,17 +174,16 @@ export class LocalSandboxes implements SandboxBackend {
     const layers = this.#images.layersOf(image.id);
     const lower = (treeId: string, bottom: string): string => {
       const layer = layers.get(treeId);
-      return layer === undefined ? bottom : `../../../${layer}:${bottom}`;
+      return layer === undefined ? bottom : `../../${layer}:${bottom}`;
     };
     const { system, path: base } = this.#base;
     return {
       dir: sandboxDir(this.#state, id),
-      box: `box-${id}`,
       diskTemplate: this.#probe.hasDiskLimit
-        ? await openDiskTemplate(this.#state, limits.storageMb)
+        ? await openDiskTemplate(this.#state, this.#base, limits.storageMb)
         : null,
       base: join(this.#state.dir, base),
-      rootLower: lower("root", `../../../${base}/root`),
+      rootLower: lower("root", `../../${base}/root`),
       treeLowers: system.trees.map(({ id: treeId, path }) => ({
         id: treeId,
         path,

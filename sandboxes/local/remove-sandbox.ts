@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { SandboxError } from "../../core/ports/sandbox.ts";
 import { TrackedGroup } from "./cgroup/tracked-group.ts";
 import { allPids, argumentsOf, groupsOf, killProcess, seeProcess } from "./processes.ts";
-import { readRecord, sandboxDir } from "./sandbox-record-file.ts";
+import { RECORD_FILE, readRecord, sandboxDir } from "./sandbox-record-file.ts";
 import { type StateFolder, removeTree } from "./state-folder.ts";
 
 const WAIT_MS = 20_000;
@@ -35,9 +35,12 @@ export async function removeSandbox(
   else await untilEnded();
   await untilNoLoopDevice(dir);
   // The record goes last, so that a removal that is killed half-way can be done again.
-  for (const name of ["disk.img", "ns"]) rmSync(join(dir, name), { recursive: true, force: true });
-  // Without a disk limit it lies in a folder, as deep and as odd as the task liked.
-  if (existsSync(join(dir, "disk"))) await removeTree(join(dir, "disk"));
+  rmSync(join(dir, "disk.img"), { force: true });
+  // Without a disk limit it holds the sandbox's files, as deep and as odd as the task liked.
+  if (existsSync(join(dir, "disk")) && readdirSync(join(dir, "disk")).length > 0)
+    await removeTree(join(dir, "disk"));
+  for (const name of readdirIfThere(dir))
+    if (name !== RECORD_FILE) rmSync(join(dir, name), { recursive: true, force: true });
   rmSync(dir, { recursive: true, force: true });
 }
 
@@ -89,4 +92,9 @@ function backingFile(name: string): string {
   } catch {
     return "";
   }
+}
+
+/** Another command may remove the same sandbox at the same time. */
+function readdirIfThere(dir: string): string[] {
+  return existsSync(dir) ? readdirSync(dir) : [];
 }

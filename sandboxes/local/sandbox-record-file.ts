@@ -32,7 +32,7 @@ export type NewRecord = Pick<RecordFile, "id" | "image" | "cgroups"> & {
   readonly owner: SandboxOwner;
 };
 
-const FILE = "record.json";
+export const RECORD_FILE = "record.json";
 
 export function sandboxDir(state: StateFolder, id: string): string {
   return join(state.dir, "sandboxes", id);
@@ -48,8 +48,8 @@ export function createRecord(state: StateFolder, fields: NewRecord): RecordFile 
     expiresAt: new Date(nowMs + fields.owner.leaseMs).toISOString(),
   };
   const staged = state.stage();
-  writeFileSync(join(staged, FILE), JSON.stringify(record));
-  mkdirSync(join(staged, "ns"));
+  writeFileSync(join(staged, RECORD_FILE), JSON.stringify(record));
+  for (const name of ["ns", "disk"]) mkdirSync(join(staged, name));
   renameSync(staged, sandboxDir(state, fields.id));
   return record;
 }
@@ -59,7 +59,7 @@ export function extendRecord(state: StateFolder, id: string, leaseMs: number): b
   const record = readRecord(state, id);
   if (record === null) return false;
   const expiresAt = new Date(Date.now() + leaseMs).toISOString();
-  const path = join(sandboxDir(state, id), FILE);
+  const path = join(sandboxDir(state, id), RECORD_FILE);
   writeFileSync(`${path}.new`, JSON.stringify({ ...record, expiresAt }));
   renameSync(`${path}.new`, path);
   return true;
@@ -69,7 +69,7 @@ export function extendRecord(state: StateFolder, id: string, leaseMs: number): b
 export function readRecord(state: StateFolder, id: string): RecordFile | null {
   if (!isSandboxId(id)) return null;
   try {
-    const text = readFileSync(join(sandboxDir(state, id), FILE), "utf8");
+    const text = readFileSync(join(sandboxDir(state, id), RECORD_FILE), "utf8");
     return RecordFile.safeParse(JSON.parse(text)).data ?? null;
   } catch {
     return null;

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Socket } from "node:net";
 import { SandboxError } from "../../core/ports/sandbox.ts";
-import { type BootPlan, bootCommand } from "./boot-script.ts";
+import { bootCommand } from "./boot-script.ts";
+import type { BootPlan } from "./boot-tables.ts";
 import { JOIN_SCRIPT, NAMESPACES } from "./command/enter-sandbox.ts";
 import { seeProcess } from "./processes.ts";
 import { TOOL_ENV } from "./run-tool.ts";

@@ -14,7 +14,7 @@ import { runTool } from "./run-tool.ts";
 const DAY_MS = 86_400_000;
 
 /**
- * The folder that local sandboxes live in: `bases/`, `disks/`, `images/`, `locks/`, `sandboxes/`, and
+ * The folder that local sandboxes live in: `bases/`, `images/`, `locks/`, `sandboxes/`, and
  * `staging/` for what is not whole yet. Nobody but root may look inside: images hold files of every
  * owner and mode that a task's build made.
  */
@@ -25,7 +25,7 @@ export class StateFolder {
     this.dir = dir;
     mkdirSync(dir, { recursive: true });
     chmodSync(dir, 0o700);
-    for (const name of ["bases", "disks", "images", "locks", "sandboxes", "staging"])
+    for (const name of ["bases", "images", "locks", "sandboxes", "staging"])
       mkdirSync(join(dir, name), { recursive: true });
   }
 

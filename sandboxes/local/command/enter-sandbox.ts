@@ -1,4 +1,5 @@
 import { type Command, SandboxError } from "../../../core/ports/sandbox.ts";
+import { BOX } from "../boot-tables.ts";
 import { TOOL_ENV } from "../run-tool.ts";
 import { launcherWords } from "../seccomp/launcher-words.ts";
 
@@ -40,8 +41,6 @@ export interface Entrance {
 export interface EntranceTarget {
   /** Pid, on the host, of the sandbox's first process. */
   readonly supervisorPid: number;
-  /** Name of the root file system's folder in the sandbox's mount namespace. */
-  readonly box: string;
   readonly joinFiles: readonly string[];
   readonly seccomp: boolean;
 }
@@ -76,7 +75,7 @@ export function entranceOf(command: Command, target: EntranceTarget): Entrance {
       "chroot",
       `--userspec=${id}`,
       "--groups=",
-      `/${target.box}`,
+      `/${BOX}`,
       "/bin/sh",
       "-c",
       startScript(names, prefix),

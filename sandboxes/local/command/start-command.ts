@@ -15,7 +15,6 @@ import type { PipePool } from "./pipe-pool.ts";
 /** What a command needs of the sandbox that it runs in. */
 export interface CommandHost {
   readonly id: string;
-  readonly box: string;
   readonly supervisor: Supervisor;
   readonly cgroup: SandboxCgroup;
   readonly pipes: PipePool;
@@ -86,7 +85,6 @@ async function tryStart(command: Command, host: CommandHost): Promise<StartTry> 
     const { group, joinFiles } = openGroup(host);
     const { argv, env } = entranceOf(command, {
       supervisorPid: host.supervisor.pid,
-      box: host.box,
       joinFiles,
       seccomp: host.seccomp,
     });

@@ -11,13 +11,13 @@ import { runTool } from "../run-tool.ts";
  */
 const CAPTURE_SCRIPT = `set -eu
 cd "$1"
-if [ -f disk.img ]; then mount -n -t ext4 -o loop,ro,nosuid,nodev disk.img ns; else mount -n --bind disk ns; fi
-for up in ns/*/up; do
+[ ! -f disk.img ] || mount -n -t ext4 -o loop,ro,nosuid,nodev disk.img disk
+for up in disk/*/up; do
   [ -n "$(ls -A "$up")" ] || continue
-  id=\${up#ns/}
+  id=\${up#disk/}
   cp -a --one-file-system "$up" "$2/\${id%/up}"
 done
-umount -n ns
+[ ! -f disk.img ] || umount -n disk
 sync -f "$2"`;
 
 /** Copies what a sandbox changed into `target`, one folder a tree. Its processes must have ended. */

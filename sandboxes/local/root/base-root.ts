@@ -12,6 +12,7 @@ import { dirname, join } from "node:path";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
 import { runTool } from "../run-tool.ts";
 import type { StateFolder } from "../state-folder.ts";
+import { BOX } from "../boot-tables.ts";
 import { makeAccountFiles } from "./account-files.ts";
 import { copyEtc } from "./etc-files.ts";
 import {
@@ -25,7 +26,10 @@ import {
 export interface BaseRoot {
   /** Changes when the machine's packages or generated files do. */
   readonly key: string;
-  /** Its folder below the state folder: `root` is the sandbox's, `kit` what lies around it, `dev` its /dev. */
+  /**
+   * Its folder below the state folder: `root` is the sandbox's, `kit` what lies around
+   * it, `dev` its /dev, `disk` what an empty disk holds, `disks` those disks by size.
+   */
   readonly path: string;
   readonly system: SystemTrees;
   readonly family: HostFamily;
@@ -91,6 +95,10 @@ export async function openBaseRoot(
     const staged = state.stage();
     fillRoot(join(staged, "root"), { system, includes, hostRoot });
     fillKit(join(staged, "kit"), system);
+    for (const id of ["root", ...system.trees.map((tree) => tree.id)])
+      for (const name of ["up", "work"])
+        mkdirSync(join(staged, "disk", id, name), { recursive: true });
+    mkdirSync(join(staged, "disks"));
     await fillDevices(join(staged, "dev"));
     state.publish(staged, target);
   }
@@ -118,7 +126,8 @@ interface Filling {
 
 /** The root of the sandbox's mount namespace, below which the sandbox's own root lies. */
 function fillKit(kit: string, system: SystemTrees): void {
-  for (const name of ["dev", "disk"]) mkdirSync(join(kit, name), { recursive: true });
+  for (const name of [BOX, "dev", "old"]) mkdirSync(join(kit, name), { recursive: true });
+  symlinkSync(`${BOX}/proc`, join(kit, "proc"));
   // perl reads on from /dev/null behind its -e: an empty file that nobody can change, not the sandbox's.
   writeFileSync(join(kit, "dev/null"), "");
   for (const { path } of system.trees) if (!path.includes("/")) mkdirSync(join(kit, path));

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -20,16 +20,7 @@ export function leftoversOf(stateDir: string, id: string): string[] {
     if (!isZombie && trace !== undefined)
       found.push(`process ${pid} by its ${trace}: ${text("stat").slice(0, 60)}`);
   }
-  const groups = execFileSync("find", [
-    "/sys/fs/cgroup",
-    "-maxdepth",
-    "6",
-    "-type",
-    "d",
-    "-name",
-    `*${id}*`,
-  ]);
-  found.push(...lines(groups).map((dir) => `cgroup ${dir}`));
+  found.push(...groupsNamed(id).map((dir) => `cgroup ${dir}`));
   found.push(...lines(execFileSync("losetup", ["-a"])).filter((line) => line.includes(id)));
   found.push(
     ...readFileSync("/proc/self/mountinfo", "utf8")
@@ -37,6 +28,12 @@ export function leftoversOf(stateDir: string, id: string): string[] {
       .filter((line) => line.includes(id)),
   );
   return found;
+}
+
+/** Other sandboxes come and go meanwhile, which `find` calls an error. */
+function groupsNamed(id: string): string[] {
+  const args = ["/sys/fs/cgroup", "-maxdepth", "6", "-type", "d", "-name", `*${id}*`];
+  return lines(spawnSync("find", args, { encoding: "buffer" }).stdout);
 }
 
 function lines(output: Buffer): string[] {
