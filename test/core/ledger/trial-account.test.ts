@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BenchError } from "../../../core/errors.ts";
 import { amountOf } from "../../../core/ledger/amounts.ts";
+import { reapDead } from "../../../core/ledger/reap-dead.ts";
 import { sumPot } from "../../../core/ledger/sum-pot.ts";
 import { waitForAdmission } from "../../../core/ledger/wait-for-admission.ts";
 import type { AdmitRequest } from "../../../core/model/ledger-request.ts";
@@ -159,5 +160,19 @@ test("an admission that waits starts when money comes back, and ends when it nev
     expect(clock.monotonicMs()).toBeGreaterThan(30_000);
     const never = await waitForAdmission(deps, requestOf("three", 50), LIMITS.signal);
     expect(never).toEqual({ kind: "refused", unit: "microUsd" });
+  });
+});
+
+test("a command that goes on with a pot returns the money of the dead, and leaves that of the others", async () => {
+  await inVirtualTime(async ({ store }) => {
+    const dead = new Set(["one", "three"]);
+    const stateOf = async (holder: string): Promise<"dead" | "unknown"> =>
+      await Promise.resolve(dead.has(holder) ? "dead" : "unknown");
+    await openedOn(store, { microUsd: 100 });
+    const ledger = ledgerOn(store, { stateOf });
+    for (const [order, attempt] of ["one", "two", "three"].entries())
+      await admit(ledger, attempt, { order, least: { ...usd(10), rollouts: 1 } });
+    expect(await reapDead(ledger)).toEqual({ returned: ["one", "three"], held: ["two"] });
+    expect(sumPot(await ledger.view()).earmarked.microUsd).toBe(10);
   });
 });

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { NO_CAPS } from "../../../core/ledger/caps.ts";
 import { createLedger } from "../../../core/ledger/create-ledger.ts";
 import { addsUp } from "../../../core/ledger/read-pot.ts";
-import { leasesOf, sumPot } from "../../../core/ledger/sum-pot.ts";
+import { reapDead } from "../../../core/ledger/reap-dead.ts";
+import { sumPot } from "../../../core/ledger/sum-pot.ts";
 import { AttemptRecord } from "../../../core/model/ledger-pot.ts";
 import { openFilesLedger } from "../../../stores/ledger/files/files-ledger-store.ts";
 import { processDeaths } from "../../../stores/ledger/files/process-deaths.ts";
@@ -86,8 +87,7 @@ test(
       hammers = [...others, await startHammer(`round-${String(round)}`)];
     }
     for (const hammer of hammers) await kill(hammer);
-    for (const { attempt } of leasesOf(await ledger.view()))
-      expect((await ledger.reap(attempt)).kind).toBe("returned");
+    expect((await reapDead(ledger)).held).toEqual([]);
     const view = await ledger.view();
     const { remaining, settled, earmarked, leased } = sumPot(view);
     expect(earmarked.microUsd + leased.microUsd).toBe(0);
