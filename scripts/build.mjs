@@ -22,6 +22,8 @@ await build({
   chunkNames: "chunks/[hash]",
   sourcemap: "linked",
   logLevel: "warning",
+  // The compiler options are for types alone, and their base is a development package.
+  tsconfigRaw: {},
   define: { BENCH_VERSION_OF_BUILD: JSON.stringify(version) },
   // CommonJS packages in the bundle ask for `require`.
   banner: {
