@@ -1,6 +1,8 @@
 import { BenchError } from "../core/errors.ts";
 import type { RunPlan } from "../core/model/plan.ts";
 import type { RunSettings } from "../core/model/settings.ts";
+import { renderMixedImages } from "../core/report/console/run-lines.ts";
+import { mixedImages } from "../core/results/mixed-images.ts";
 import { chooseAgent } from "../runner/agents/choose-agent.ts";
 import { planBenchmark } from "./plan-benchmark.ts";
 import { removeOrphans } from "./remove-orphans.ts";
@@ -34,6 +36,7 @@ export async function runBenchmark(settings: RunSettings, deps: RunDeps): Promis
     jobs.push(await runJob(plan, job, agent, deps));
     if (plan.settings.trials > 1) matrixSummary = await writeMatrixSummary(plan, jobs, deps);
   }
+  warnOfMixedImages(jobs, deps);
   if (deps.signal.aborted) throw interrupted(plan, jobs);
   return { plan, jobs, matrixSummary };
 }
@@ -45,6 +48,12 @@ async function clearOrphans({ backend, clock, onEvent }: RunDeps): Promise<void>
     const message = `removed sandbox ${id}${whose}, which a dead run left behind`;
     onEvent({ type: "warning", message });
   }
+}
+
+/** Scores on images that differ are kept, since a scored trial is never drawn again, and flagged. */
+function warnOfMixedImages(jobs: readonly EndedJob[], { onEvent }: RunDeps): void {
+  const mixed = mixedImages(jobs.map(({ tree }) => tree.trials));
+  for (const message of renderMixedImages(mixed)) onEvent({ type: "warning", message });
 }
 
 function interrupted(plan: RunPlan, jobs: readonly EndedJob[]): BenchError {

@@ -34,11 +34,15 @@ export async function readJobTree(
   return { records, quarantined, trials: groupTrials(records, measurementOf(plan, job)) };
 }
 
-/** What a repeat was to measure: its trials' tasks at their digests, under the run's settings. */
+/** What a repeat was to measure: its trials' tasks at their versions, under the run's settings. */
 export function measurementOf(plan: RunPlan, job: JobPlan): PlannedMeasurement {
   return {
     settingsDigest: plan.settingsDigest,
-    tasks: job.trials.map(({ taskName, taskDigest }) => ({ name: taskName, digest: taskDigest })),
+    tasks: job.trials.map(({ taskName, taskDigest, contextDigest }) => ({
+      name: taskName,
+      digest: taskDigest,
+      contextDigest,
+    })),
   };
 }
 

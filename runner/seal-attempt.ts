@@ -1,4 +1,5 @@
 import type { TrialRecord } from "../core/model/record.ts";
+import { contextDigestOf } from "../core/plan/trial-version.ts";
 import type { Isolation, PhaseSpan, Resources } from "../core/model/trial.ts";
 import { decideOutcome } from "../core/outcome/decide-outcome.ts";
 import type { AgentEnd, TrialEvidence, TrialStop } from "../core/outcome/trial-evidence.ts";
@@ -47,6 +48,7 @@ function recordOf(state: AttemptState, spans: readonly PhaseSpan[]): TrialRecord
     taskName: spec.task.name,
     rolloutName: spec.rolloutName,
     taskDigest: spec.task.digest,
+    contextDigest: contextDigestOf(spec.task),
     settingsDigest: spec.settingsDigest,
     attempt: spec.attempt,
     agent: spec.agent,

@@ -1,7 +1,12 @@
 import * as z from "zod";
 
 /** A task as a job planned it: enough to tell a changed task from the one that was measured. */
-export const EvaluatedTask = z.object({ name: z.string(), digest: z.string() });
+export const EvaluatedTask = z.object({
+  name: z.string(),
+  digest: z.string(),
+  /** Of its build context; null for a prebuilt image, and unknown in files that lack it. */
+  context_digest: z.string().nullable().default(null),
+});
 export type EvaluatedTask = z.infer<typeof EvaluatedTask>;
 
 /**

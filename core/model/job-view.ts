@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Isolation } from "./trial.ts";
 import { Quarantined } from "./record.ts";
-import { SolveRates } from "./summary.ts";
+import { MixedImage, SolveRates } from "./summary.ts";
 import { ResultOutcome } from "./trial-result.ts";
 
 const Count = z.number().min(0);
@@ -85,6 +85,7 @@ export const TrialDocument = z.object({
   timing: z.record(z.string(), z.number()),
   settings: z.object({
     task_digest: z.string().nullable(),
+    context_digest: z.string().nullable(),
     settings_digest: z.string().nullable(),
   }),
   forks: z.array(z.never()),
@@ -164,5 +165,7 @@ export const JobDocument = z.object({
     }),
   ),
   quarantined: z.array(Quarantined),
+  /** Over one job, or over the repeats of one run; `jobs` are their paths. */
+  mixed_images: z.array(MixedImage.extend({ jobs: z.array(z.string()) })),
 });
 export type JobDocument = z.infer<typeof JobDocument>;

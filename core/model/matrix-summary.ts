@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { SolveRates } from "./summary.ts";
+import { MixedImage, SolveRates } from "./summary.ts";
 
 const Count = z.int().min(0);
 
@@ -22,6 +22,8 @@ export type MatrixRun = z.infer<typeof MatrixRun>;
  */
 export const MatrixSummary = z.object({
   matrix: z.string().nullable(),
+  /** Over all repeats; absent when there are none, as in BenchFlow's own files. */
+  mixed_images: z.array(MixedImage).optional(),
   runs: z.array(MatrixRun),
   schema_version: z.literal(1),
   solve_rates: z.record(z.string(), SolveRates),

@@ -7,6 +7,8 @@ export const PlannedTrial = z.object({
   taskName: z.string(),
   /** Digest of the task as it is measured; that of the kept result for a task outside the selection. */
   taskDigest: z.string(),
+  /** Of the task's build context; null for a prebuilt image, and where a kept result does not know it. */
+  contextDigest: z.string().nullable(),
   action: z.enum(["run", "keep", "verify-only", "blocked"]),
   why: z.string(),
   /** Number that the next attempt gets. */

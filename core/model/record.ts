@@ -23,6 +23,8 @@ export const TrialRecord = z.object({
   taskName: z.string(),
   rolloutName: z.string(),
   taskDigest: z.string().nullable(),
+  /** Of the task's build context; null for a prebuilt image, and in files that do not say. */
+  contextDigest: z.string().nullable(),
   settingsDigest: z.string().nullable(),
   /** Number of this execution of the trial; null in files by BenchFlow. */
   attempt: z.int().min(1).nullable(),

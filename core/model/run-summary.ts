@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { FailOn } from "./settings.ts";
+import { MixedImage } from "./summary.ts";
 
 const Count = z.int().min(0);
 
@@ -54,6 +55,8 @@ export const RunSummary = z
     planned: Count,
     scored: Count,
     jobs: z.array(RunJob),
+    /** Over all repeats. */
+    mixed_images: z.array(MixedImage),
   })
   .meta({ $id: "https://benchflow.ai/schemas/benchflow-run-summary.v1.schema.json" });
 export type RunSummary = z.infer<typeof RunSummary>;

@@ -93,6 +93,10 @@ export const PhaseTimes = z.object({
 });
 export type PhaseTimes = z.infer<typeof PhaseTimes>;
 
+/** A task that was scored on images that differ, so that its scores may not be comparable. */
+export const MixedImage = z.object({ task_name: z.string(), image_digests: z.array(z.string()) });
+export type MixedImage = z.infer<typeof MixedImage>;
+
 /**
  * summary.json of one job. The contract's keys in the order of BenchFlow 0.7.12 (spec 1.9), then
  * ours. There is one classification (`classifyTrial`): passed + failed + errored + verifier_errored
@@ -160,6 +164,7 @@ export const JobSummary = z.object({
   views: ScoreViews,
   spend: SpendSummary,
   duplicate_scores: z.array(z.object({ task_name: z.string(), rollout_name: z.string() })),
+  mixed_images: z.array(MixedImage),
   quarantined: z.array(Quarantined),
 });
 export type JobSummary = z.infer<typeof JobSummary>;

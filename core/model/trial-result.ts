@@ -161,6 +161,7 @@ export const TrialResult = z.object({
   sandbox_id: z.string().nullable(),
   outcome: ResultOutcome,
   attempt: z.int().min(1).nullable(),
+  context_digest: z.string().nullable(),
   settings_digest: z.string().nullable(),
   withheld_rewards: Rewards.nullable(),
   started_at_utc: z.string().nullable(),

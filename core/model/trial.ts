@@ -4,12 +4,15 @@ import { SandboxKind } from "./settings.ts";
 import { Task } from "./task.ts";
 
 /**
- * What identifies a trial inside one job: the task, its digest and the settings digest. A result
- * under another key is another measurement.
+ * What identifies a trial inside one job: the task, its digest, the digest of its build context and
+ * the settings digest (attack 24). A result under another key is another measurement. The task's
+ * digest is the contract's and sees neither modes nor links (spec 7); the context's sees both.
  */
 export const TrialKey = z.object({
   taskName: z.string(),
   taskDigest: z.string(),
+  /** Null for a task that starts from a prebuilt image: its reference is in the task's digest. */
+  contextDigest: z.string().nullable(),
   settingsDigest: z.string(),
 });
 export type TrialKey = z.infer<typeof TrialKey>;

@@ -3,10 +3,12 @@ import type { TrialRecord } from "../model/record.ts";
 import { endedRecords } from "./earlier-job.ts";
 import type { EarlierAttempt } from "./earlier-job.ts";
 import { compareAttempts, standingRecord } from "./standing-record.ts";
+import { mayEqual } from "./trial-version.ts";
 
 export interface TrialQuestion {
   readonly taskName: string;
   readonly taskDigest: string;
+  readonly contextDigest: string | null;
   readonly settingsDigest: string;
   /** All attempts of this task in the job, in any order. */
   readonly attempts: readonly EarlierAttempt[];
@@ -23,7 +25,7 @@ export interface TrialDecision {
  * C-14); a score that its seal contradicts blocks the trial until a person has looked.
  */
 export function decideTrial(question: TrialQuestion): TrialDecision {
-  const { taskName, taskDigest, attempts } = question;
+  const { taskName, taskDigest, contextDigest, attempts } = question;
   const own = endedRecords(attempts).filter((record) => isOf(record, question));
   const { record, duplicates } = standingRecord(own);
   const attempt = nextAttemptNumber(attempts);
@@ -33,10 +35,13 @@ export function decideTrial(question: TrialQuestion): TrialDecision {
       `${taskName} was scored twice: ${record?.rolloutName ?? ""} counts, ${duplicate.rolloutName} does not`,
   );
   return {
-    trial: { taskName, taskDigest, attempt, ...verdict },
+    trial: { taskName, taskDigest, contextDigest, attempt, ...verdict },
     warnings: [...warnings, ...quarantineWarnings(attempts)],
   };
 }
+
+/** Of a digest, its kind and 8 hex digits. */
+const SHOWN_CHARS = "sha256:".length + 8;
 
 type Verdict = Pick<PlannedTrial, "action" | "why" | "rolloutName">;
 
@@ -87,12 +92,18 @@ function whyRun(question: TrialQuestion, standing: TrialRecord | null): string {
     const { category, fault, detail } = standing.outcome;
     return `unscored in ${standing.rolloutName}: ${category} (${fault}), ${detail}`;
   }
-  const changed = question.attempts.find(
-    (attempt) => attempt.kind === "ended" && attempt.record.taskDigest !== question.taskDigest,
+  const ended = endedRecords(question.attempts);
+  const changed = ended.find(({ taskDigest }) => taskDigest !== question.taskDigest);
+  if (changed !== undefined) {
+    const { rolloutName, taskDigest } = changed;
+    return `the task changed since ${rolloutName}: ${change(taskDigest, question.taskDigest)}`;
+  }
+  const rebuilt = ended.find(
+    ({ contextDigest }) => !mayEqual(contextDigest, question.contextDigest),
   );
-  if (changed?.kind === "ended") {
-    const before = changed.record.taskDigest ?? "unknown";
-    return `the task changed since ${changed.rolloutName}: ${shorten(before)} -> ${shorten(question.taskDigest)}`;
+  if (rebuilt !== undefined) {
+    const { rolloutName, contextDigest } = rebuilt;
+    return `its build context changed since ${rolloutName}: ${change(contextDigest, question.contextDigest)}`;
   }
   const other = question.attempts[0];
   switch (other?.kind) {
@@ -109,7 +120,9 @@ function whyRun(question: TrialQuestion, standing: TrialRecord | null): string {
 
 function isOf(record: TrialRecord, question: TrialQuestion): boolean {
   return (
-    record.taskDigest === question.taskDigest && record.settingsDigest === question.settingsDigest
+    record.taskDigest === question.taskDigest &&
+    mayEqual(record.contextDigest, question.contextDigest) &&
+    record.settingsDigest === question.settingsDigest
   );
 }
 
@@ -127,6 +140,7 @@ function quarantineWarnings(attempts: readonly EarlierAttempt[]): string[] {
   );
 }
 
-function shorten(digest: string): string {
-  return digest.slice(0, "sha256:".length + 8);
+function change(before: string | null, now: string | null): string {
+  const [from, to] = [before, now].map((digest) => (digest ?? "unknown").slice(0, SHOWN_CHARS));
+  return `${from} -> ${to}`;
 }

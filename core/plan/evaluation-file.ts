@@ -8,9 +8,10 @@ import type { Json } from "./canonical-json.ts";
  * that a resume that changes nothing writes the same bytes.
  */
 export function evaluationFile(plan: RunPlan, job: JobPlan, createdAt: Date): string {
-  const tasks = job.trials.map(({ taskName, taskDigest }) => ({
+  const tasks = job.trials.map(({ taskName, taskDigest, contextDigest }) => ({
     name: taskName,
     digest: taskDigest,
+    context_digest: contextDigest,
   }));
   const file: Json = {
     kind: EVALUATION_KIND,

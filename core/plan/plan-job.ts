@@ -1,10 +1,12 @@
 import type { JobPlan, PlannedTrial } from "../model/plan.ts";
+import type { Task } from "../model/task.ts";
 import { compareNames } from "./compare-names.ts";
 import { groupBy } from "./group-by.ts";
 import { decideTrial, nextAttemptNumber } from "./decide-trial.ts";
 import { endedRecords, recordsOf } from "./earlier-job.ts";
 import type { EarlierAttempt, EarlierJob } from "./earlier-job.ts";
 import { compareAttempts, standingRecord } from "./standing-record.ts";
+import { contextDigestOf, mayEqual } from "./trial-version.ts";
 
 export interface JobPlanQuestion {
   readonly repeat: number;
@@ -12,7 +14,7 @@ export interface JobPlanQuestion {
   readonly jobName: string;
   readonly settingsDigest: string;
   /** The tasks that can run, in the order in which they start. */
-  readonly tasks: readonly { readonly name: string; readonly digest: string }[];
+  readonly tasks: readonly Pick<Task, "name" | "digest" | "image">[];
   /** What the job folder holds; null for a new job. */
   readonly earlier: EarlierJob | null;
 }
@@ -29,12 +31,13 @@ export interface PlannedJob {
 export function planJob(question: JobPlanQuestion): PlannedJob {
   const { repeat, jobsDir, jobName, settingsDigest, earlier } = question;
   const attempts = groupBy(sortedAttempts(earlier), ({ taskName }) => taskName);
-  const decisions = question.tasks.map(({ name, digest }) =>
+  const decisions = question.tasks.map((task) =>
     decideTrial({
-      taskName: name,
-      taskDigest: digest,
+      taskName: task.name,
+      taskDigest: task.digest,
+      contextDigest: contextDigestOf(task),
       settingsDigest,
-      attempts: attempts.get(name) ?? [],
+      attempts: attempts.get(task.name) ?? [],
     }),
   );
   const trials = [
@@ -70,17 +73,23 @@ function keptBesideSelection(
     .flatMap(([, ofTask]) => keptTrial(ofTask, question.settingsDigest));
 }
 
-/** The task's digest now is unknown: that of its last attempt stands for it. */
+/** The task's version now is unknown: that of its last attempt stands for it. */
 function keptTrial(attempts: readonly EarlierAttempt[], settingsDigest: string): PlannedTrial[] {
   const records = endedRecords(attempts)
     .filter((record) => record.settingsDigest === settingsDigest)
     .toSorted(compareAttempts);
-  const digest = records.at(-1)?.taskDigest ?? null;
-  const { record } = standingRecord(records.filter(({ taskDigest }) => taskDigest === digest));
+  const last = records.at(-1);
+  const digest = last?.taskDigest ?? null;
+  const contextDigest = last?.contextDigest ?? null;
+  const ofVersion = records.filter(
+    (record) => record.taskDigest === digest && mayEqual(record.contextDigest, contextDigest),
+  );
+  const { record } = standingRecord(ofVersion);
   if (record === null || digest === null || record.outcome.kind === "unscored") return [];
   const trial: PlannedTrial = {
     taskName: record.taskName,
     taskDigest: digest,
+    contextDigest,
     action: "keep",
     why: `scored ${record.outcome.reward} in ${record.rolloutName}; not selected now`,
     attempt: nextAttemptNumber(attempts),

@@ -1,6 +1,7 @@
 import type { TrialRecord } from "../model/record.ts";
 import { compareNames } from "../plan/compare-names.ts";
 import { groupBy } from "../plan/group-by.ts";
+import { mayEqual } from "../plan/trial-version.ts";
 import { compareAttempts, standingRecord } from "../plan/standing-record.ts";
 
 /** A trial of one job: the attempt whose outcome is the trial's, and all that were made. */
@@ -22,10 +23,16 @@ export interface JobTrials {
   readonly superseded: readonly TrialRecord[];
 }
 
+export interface PlannedTask {
+  readonly name: string;
+  readonly digest: string | null;
+  readonly contextDigest: string | null;
+}
+
 /** What a job was to measure. Digests are null where the job does not know them. */
 export interface PlannedMeasurement {
   readonly settingsDigest: string | null;
-  readonly tasks: readonly { readonly name: string; readonly digest: string | null }[];
+  readonly tasks: readonly PlannedTask[];
 }
 
 /**
@@ -57,15 +64,15 @@ export function groupTrials(
   };
 }
 
-interface Version {
-  readonly taskDigest: string | null;
-  readonly settingsDigest: string | null;
-}
+type Version = Pick<TrialRecord, "taskDigest" | "contextDigest" | "settingsDigest">;
 
 function plannedVersions(planned: PlannedMeasurement): Map<string, Version> {
   const { settingsDigest } = planned;
   return new Map(
-    planned.tasks.map(({ name, digest }) => [name, { taskDigest: digest, settingsDigest }]),
+    planned.tasks.map(({ name, digest, contextDigest }) => [
+      name,
+      { taskDigest: digest, contextDigest, settingsDigest },
+    ]),
   );
 }
 
@@ -82,13 +89,9 @@ function isOf(record: TrialRecord, version: Version | undefined): boolean {
   return (
     version !== undefined &&
     mayEqual(record.taskDigest, version.taskDigest) &&
+    mayEqual(record.contextDigest, version.contextDigest) &&
     mayEqual(record.settingsDigest, version.settingsDigest)
   );
-}
-
-/** A digest that is not known on either side cannot tell two versions apart. */
-function mayEqual(a: string | null, b: string | null): boolean {
-  return a === null || b === null || a === b;
 }
 
 function toTrial(taskName: string, attempts: readonly TrialRecord[]): Trial {

@@ -7,7 +7,9 @@ import { contractCounts } from "./count-trials.ts";
 import { denominatorsOf } from "./denominators.ts";
 import { allAttempts } from "./group-trials.ts";
 import type { Trial } from "./group-trials.ts";
+import { runsOf } from "./loaded-job.ts";
 import type { LoadedJob, LoadedJobs } from "./loaded-job.ts";
+import { mixedImages } from "./mixed-images.ts";
 import { ratio } from "./ratio.ts";
 import { solveRates } from "./solve-rates.ts";
 import { sumSpend } from "./sum-spend.ts";
@@ -36,6 +38,7 @@ export function toJobDocument(loaded: LoadedJobs): JobDocument {
     solve_rates: solveRates(jobs),
     jobs: jobs.map(toJobRow),
     quarantined: jobs.flatMap((job) => job.quarantined),
+    mixed_images: runsOf(jobs).flatMap(mixedOf),
   };
 }
 
@@ -67,6 +70,11 @@ function interruptedOf(job: LoadedJob): JobDocument["interrupted"] {
 
 function categoriesOf({ record }: Trial): string[] {
   return [errorCategoryOf(record), verifierCategoryOf(record)].flatMap((one) => one ?? []);
+}
+
+function mixedOf(run: readonly LoadedJob[]): JobDocument["mixed_images"] {
+  const paths = run.map(({ path }) => path);
+  return mixedImages(run).map((mixed) => Object.assign(mixed, { jobs: paths }));
 }
 
 function timingTotals(trials: readonly Trial[]): Record<string, number> {

@@ -1,4 +1,5 @@
 import type { Quarantined, TrialRecord } from "../model/record.ts";
+import { groupBy } from "../plan/group-by.ts";
 import { countTrials } from "./count-trials.ts";
 import type { TrialCounts } from "./count-trials.ts";
 import { controlOf } from "./classify-trial.ts";
@@ -80,6 +81,19 @@ export function toLoadedJob(found: FoundJob): LoadedJob {
     spend: sumSpend(allAttempts(trials)),
     elapsedSec: elapsedSecOf(found.records),
   };
+}
+
+/**
+ * The jobs that measure together: the repeats of one agent under the same settings, and every other
+ * job alone. In the order of the first job of each.
+ */
+export function runsOf(jobs: readonly LoadedJob[]): LoadedJob[][] {
+  const runs = groupBy(jobs, ({ path, repeat, planned }) => {
+    const settingsDigest = planned?.settingsDigest ?? null;
+    const folder = path.split("/").slice(0, -2).join("/");
+    return JSON.stringify(repeat === null ? [path] : [folder, settingsDigest]);
+  });
+  return [...runs.values()];
 }
 
 /** What `loadJob` gives: one job, or all jobs below a folder. */

@@ -81,6 +81,7 @@ function toRecord(
     taskName: file.task_name,
     rolloutName: context.rolloutName,
     taskDigest: file.task_digest ?? null,
+    contextDigest: file.context_digest ?? null,
     settingsDigest: file.settings_digest ?? null,
     attempt: file.attempt ?? null,
     agent: file.agent ?? "",

@@ -50,6 +50,7 @@ export const ReadableResult = z.object({
   task_digest: SideText,
   outcome: ResultOutcome.optional(),
   attempt: z.int().min(1).nullish(),
+  context_digest: Text,
   settings_digest: Text,
   withheld_rewards: z.looseObject({ reward: z.number() }).nullish(),
   started_at_utc: SideText,

@@ -214,6 +214,7 @@ function additions(record: TrialRecord) {
   return {
     outcome: toResultOutcome(record.outcome),
     attempt: record.attempt,
+    context_digest: record.contextDigest,
     settings_digest: record.settingsDigest,
     withheld_rewards: record.outcome.kind === "unscored" ? record.rewards : null,
     started_at_utc: isUtcStamp(record.startedAt) ? record.startedAt : null,

@@ -11,6 +11,7 @@ import { elapsedSecOf } from "./elapsed.ts";
 import { formatPercent } from "./format-share.ts";
 import { groupTrials } from "./group-trials.ts";
 import type { PlannedMeasurement } from "./group-trials.ts";
+import { mixedImages } from "./mixed-images.ts";
 import { ratio } from "./ratio.ts";
 import { SINGLE_SHOT, toResultSource } from "./render-trial-result.ts";
 import { solveRates } from "./solve-rates.ts";
@@ -73,6 +74,7 @@ export function summarizeJob(facts: JobFacts, evidence: JobEvidence): JobSummary
     duplicate_scores: job.trials.flatMap(({ duplicates }) =>
       duplicates.map((one) => ({ task_name: one.taskName, rollout_name: one.rolloutName })),
     ),
+    mixed_images: mixedImages([job]),
     quarantined: evidence.quarantined.toSorted((a, b) => compareNames(a.path, b.path)),
   };
 }

@@ -1,6 +1,7 @@
 import type { MatrixSummary } from "../model/matrix-summary.ts";
 import { contractCounts, countTrials } from "./count-trials.ts";
 import type { JobTrials } from "./group-trials.ts";
+import { mixedImages } from "./mixed-images.ts";
 import { solveRates } from "./solve-rates.ts";
 
 /** A finished repeat of a run with several. */
@@ -15,9 +16,11 @@ export interface MatrixJob {
 
 /** matrix-summary.json's content (spec 4.2) for the repeats so far, in the order of the run. */
 export function summarizeMatrix(jobs: readonly MatrixJob[], repeats: number): MatrixSummary {
+  const mixed = mixedImages(jobs.map((job) => job.trials));
   const aliases = [...new Set(jobs.map((job) => job.alias))];
   return {
     matrix: null,
+    ...(mixed.length > 0 ? { mixed_images: mixed } : {}),
     runs: jobs.map(toRun),
     schema_version: 1,
     solve_rates: Object.fromEntries(

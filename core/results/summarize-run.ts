@@ -4,6 +4,7 @@ import { contractCounts, countTrials } from "./count-trials.ts";
 import type { TrialCounts } from "./count-trials.ts";
 import { formatPercent } from "./format-share.ts";
 import type { JobTrials } from "./group-trials.ts";
+import { mixedImages } from "./mixed-images.ts";
 import { ratio } from "./ratio.ts";
 
 /** A repeat as the command left it. */
@@ -96,6 +97,7 @@ export function summarizeRun(jobs: readonly EndedJob[], ending: RunEnding): RunS
         coverage([job]),
       ),
     ),
+    mixed_images: mixedImages(jobs.map((job) => job.trials)),
   };
 }
 

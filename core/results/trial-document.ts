@@ -107,6 +107,10 @@ function history(record: TrialRecord) {
     finished_at: record.finishedAt,
     duration_sec: from === null || to === null ? null : (to - from) / 1000,
     timing: record.timing,
-    settings: { task_digest: record.taskDigest, settings_digest: record.settingsDigest },
+    settings: {
+      task_digest: record.taskDigest,
+      context_digest: record.contextDigest,
+      settings_digest: record.settingsDigest,
+    },
   };
 }

@@ -109,7 +109,12 @@ function readPlanned(jobDir: string): PlannedMeasurement | null {
   const value = readJsonFile(join(jobDir, "evaluation.json"), MAX_JOB_FILE_BYTES);
   const evaluation = Evaluation.safeParse(value).data;
   if (evaluation === undefined || evaluation.tasks === null) return null;
-  return { settingsDigest: evaluation.settings_digest, tasks: evaluation.tasks };
+  const tasks = evaluation.tasks.map(({ name, digest, context_digest: contextDigest }) => ({
+    name,
+    digest,
+    contextDigest,
+  }));
+  return { settingsDigest: evaluation.settings_digest, tasks };
 }
 
 /** `<jobs>/<alias>/trial-NN/<job>`: which repeat of which agent a job is (spec 4.1). */

@@ -1,6 +1,9 @@
+import { runsOf } from "../../results/loaded-job.ts";
 import type { LoadedJob, LoadedJobs } from "../../results/loaded-job.ts";
+import { mixedImages } from "../../results/mixed-images.ts";
 import { formatPercent, formatReward } from "../../results/format-share.ts";
 import { formatCount, formatDollars, formatDuration } from "./format-amounts.ts";
+import { renderMixedImages } from "./run-lines.ts";
 import { showSafely, widthOf } from "./safe-text.ts";
 
 /**
@@ -61,9 +64,12 @@ function toRow(job: LoadedJob, root: string): string[] {
   ];
 }
 
-/** What a reader of the table must know besides, for stderr: attempts without a result, bad files. */
+/**
+ * What a reader of the table must know besides, for stderr: attempts without a result, bad files,
+ * tasks that were scored on images that differ.
+ */
 export function renderResultsNotes(loaded: LoadedJobs): string[] {
-  return loaded.jobs.flatMap((job) => [
+  const notes = loaded.jobs.flatMap((job) => [
     ...job.interrupted.map(
       ({ rolloutName }) =>
         `${showSafely(`${job.path}/${rolloutName}`)} has no result: it was interrupted, or still runs`,
@@ -72,4 +78,6 @@ export function renderResultsNotes(loaded: LoadedJobs): string[] {
       ({ path, reason }) => `${showSafely(path)} is set aside: ${showSafely(reason)}`,
     ),
   ]);
+  const mixed = runsOf(loaded.jobs).flatMap((run) => renderMixedImages(mixedImages(run)));
+  return [...notes, ...mixed];
 }

@@ -142,7 +142,7 @@ describe("a job that money was spent on", () => {
     const job = anEarlierJob([ended("alpha", { usage: { ...paid, costUsd: null } })], {
       settings: nop,
     });
-    job.evaluation?.tasks?.push({ name: "never", digest: "sha256:1" });
+    job.evaluation?.tasks?.push({ name: "never", digest: "sha256:1", context_digest: null });
     const refusal = refusalOf(() => chooseJob(question([job])));
     expect(refusal.message).toContain("1 of 2 trials scored, 12,345 tokens spent");
     expect(refusal.next).not.toContain("about");

@@ -18,6 +18,7 @@ const decide = (...attempts: EarlierAttempt[]): ReturnType<typeof decideTrial> =
   decideTrial({
     taskName: "alpha",
     taskDigest: digestOf("alpha"),
+    contextDigest: digestOf("context"),
     settingsDigest: digestOfSettings(someSettings()),
     attempts,
   });
@@ -105,6 +106,29 @@ describe("a trial", () => {
     const { trial } = decide(ended("alpha", { taskDigest }));
     expect(trial).toMatchObject({ action: "run", attempt: 2 });
     expect(trial.why).toContain("the task changed since alpha__00000001");
+  });
+
+  test("whose build context changed is run again and says so: the task's digest sees no modes", () => {
+    const contextDigest = digestOf("context before");
+    const { trial } = decide(ended("alpha", { contextDigest }));
+    expect(trial).toMatchObject({
+      action: "run",
+      attempt: 2,
+      contextDigest: digestOf("context"),
+      why: `its build context changed since alpha__00000001: ${contextDigest.slice(0, 15)} -> ${digestOf("context").slice(0, 15)}`,
+    });
+  });
+
+  test("keeps a score of a file that does not say which context it measured", () => {
+    expect(decide(ended("alpha", { contextDigest: null })).trial.action).toBe("keep");
+  });
+
+  test("is not verified on work that was done in another context's image", () => {
+    const outcome = unscored({ verifyOnly: true });
+    const contextDigest = digestOf("context before");
+    const saved = { outcome, workspaceSaved: true };
+    expect(decide(ended("alpha", { ...saved, contextDigest })).trial.action).toBe("run");
+    expect(decide(ended("alpha", saved)).trial.action).toBe("verify-only");
   });
 
   test("never takes over a score of other settings", () => {

@@ -15,7 +15,9 @@ function evaluationOf(request = aRequest()): string {
 
 test("evaluation.json holds the contract's settings and what a resume needs", () => {
   const settings = someSettings({ include: ["b*", "a*"], retryAttempts: 1, concurrency: 9 });
-  const file = JSON.parse(evaluationOf(aRequest({ settings })));
+  const prebuilt = aTask("beta", { image: { kind: "prebuilt", reference: "debian:12" } });
+  const tasks = [aTask("alpha"), prebuilt];
+  const file = JSON.parse(evaluationOf(aRequest({ settings, tasks })));
   expect(file).toMatchObject({
     kind: "benchflow.evaluation",
     schema_version: 1,
@@ -31,8 +33,8 @@ test("evaluation.json holds the contract's settings and what a resume needs", ()
     },
     settings: { agent: "oracle", retry_attempts: 1 },
     tasks: [
-      { name: "alpha", digest: digestOf("alpha") },
-      { name: "beta", digest: digestOf("beta") },
+      { name: "alpha", digest: digestOf("alpha"), context_digest: digestOf("context") },
+      { name: "beta", digest: digestOf("beta"), context_digest: null },
     ],
     created_at_utc: "2026-11-04T17:24:21.000Z",
   });
@@ -53,6 +55,13 @@ test("evaluation.json of the same command is the same bytes, so that a resume re
   const resumed = aRequest({ earlier: [anEarlierJob([ended("alpha")])] });
   expect(evaluationOf(resumed)).toBe(first);
   expect(evaluationOf(aRequest({ tasks: [aTask("beta"), aTask("alpha")] }))).toBe(first);
+});
+
+test("an evaluation.json from before contexts were recorded reads with unknown ones", () => {
+  const file = JSON.parse(evaluationOf());
+  for (const task of file.tasks) delete task.context_digest;
+  const tasks = Evaluation.parse(file).tasks;
+  expect(tasks?.map((task) => task.context_digest)).toEqual([null, null]);
 });
 
 test("a first start that is no time reads as unknown, and the job stays resumable", () => {

@@ -22,7 +22,15 @@ describe("properties", () => {
     .record({
       name: fc.constantFrom(...names, "elsewhere"),
       number: fc.integer({ min: 1, max: 5 }),
-      kind: fc.constantFrom("scored", "unscored", "verify", "unfinished", "torn", "other-task"),
+      kind: fc.constantFrom(
+        "scored",
+        "unscored",
+        "verify",
+        "unfinished",
+        "torn",
+        "other-task",
+        "other-context",
+      ),
       reward: fc.constantFrom(0, 0.5, 1),
     })
     .map(({ name, number, kind, reward }): EarlierAttempt => {
@@ -34,6 +42,7 @@ describe("properties", () => {
         const outcome = unscored({ verifyOnly: true });
         return ended(name, { ...own, outcome, workspaceSaved: true });
       }
+      if (kind === "other-context") return ended(name, { ...own, contextDigest: digestOf("old") });
       if (kind === "other-task") return ended(name, { ...own, taskDigest: digestOf("old") });
       if (kind === "unfinished") return { kind: "unfinished", rolloutName, taskName: name };
       return { kind: "quarantined", rolloutName, taskName: name, reason: "torn", doubtful: null };
@@ -95,7 +104,8 @@ describe("properties", () => {
                 found.kind === "ended" &&
                 found.record.outcome.kind === "scored" &&
                 found.taskName === trial.taskName &&
-                found.record.taskDigest === trial.taskDigest,
+                found.record.taskDigest === trial.taskDigest &&
+                found.record.contextDigest === trial.contextDigest,
             );
             expect(trial.action === "keep").toBe(hasScore);
           }

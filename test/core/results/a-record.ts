@@ -1,5 +1,6 @@
 import type { Outcome } from "../../../core/model/outcome.ts";
 import type { TrialRecord } from "../../../core/model/record.ts";
+import type { Isolation } from "../../../core/model/trial.ts";
 
 /** What a test says about a record; everything else is a plain finished attempt. */
 export type RecordWish = Partial<TrialRecord> & {
@@ -16,6 +17,7 @@ export function aRecord({ reward, unscored, ...wish }: RecordWish = {}): TrialRe
     taskName,
     rolloutName: `${taskName}__0000000${attempt ?? 0}`,
     taskDigest: "sha256:aa",
+    contextDigest: null,
     settingsDigest: "sha256:bb",
     attempt,
     agent: "claude-agent-acp",
@@ -63,5 +65,21 @@ function outcomeOf(reward = 1, category?: RecordWish["unscored"]): Outcome {
     phase: null,
     verifyOnly: false,
     afterAgent: false,
+  };
+}
+
+/** The isolation of an attempt that ran on the image with this digest. */
+export function onImage(digest: string | null): Isolation {
+  return {
+    backend: "docker",
+    image: "task",
+    image_digest: digest,
+    platform: "linux/amd64",
+    uid_separation: true,
+    no_new_privs: true,
+    network_agent: "closed",
+    network_verifier: "closed",
+    seccomp: "builtin",
+    notes: [],
   };
 }

@@ -1,5 +1,6 @@
 import type { TrialRecord } from "../../../core/model/record.ts";
 import type { JobSummary } from "../../../core/model/summary.ts";
+import type { PlannedMeasurement } from "../../../core/results/group-trials.ts";
 import { summarizeJob } from "../../../core/results/summarize-job.ts";
 import type { JobEvidence, JobFacts } from "../../../core/results/summarize-job.ts";
 
@@ -11,6 +12,12 @@ export const FACTS: JobFacts = {
   concurrency: 3,
   agentIdleTimeoutSec: 600,
 };
+
+/** A plan of these tasks that knows no digests. */
+export function planOf(...names: readonly string[]): PlannedMeasurement {
+  const tasks = names.map((name) => ({ name, digest: null, contextDigest: null }));
+  return { settingsDigest: null, tasks };
+}
 
 /** The summary of a job with these attempts, which does not know what it planned. */
 export function summarize(

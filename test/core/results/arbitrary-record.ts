@@ -90,6 +90,7 @@ export const arbitraryRecord: fc.Arbitrary<TrialRecord> = fc
       taskName: name,
       rolloutName: name,
       taskDigest: orNull(text),
+      contextDigest: orNull(text),
       settingsDigest: orNull(text),
       attempt: orNull(fc.integer({ min: 1, max: 50 })),
       agent: text,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { TrialRecord } from "../../../core/model/record.ts";
 import { aRecord } from "./a-record.ts";
-import { summarize } from "./a-summary.ts";
+import { planOf, summarize } from "./a-summary.ts";
 
 function at(from: string, to: string): Pick<TrialRecord, "startedAt" | "finishedAt"> {
   return { startedAt: `2026-11-04T${from}Z`, finishedAt: `2026-11-04T${to}Z` };
@@ -76,7 +76,7 @@ test("a score of another version of the task is spent money, not a score", () =>
   expect(summarize([old, now])).toMatchObject({ passed: 0, failed: 1, total_tokens: 2000 });
   const planned = {
     settingsDigest: "sha256:bb",
-    tasks: [{ name: "half-life", digest: "sha256:newest" }],
+    tasks: [{ name: "half-life", digest: "sha256:newest", contextDigest: null }],
   };
   const summary = summarize([old, now], { planned });
   expect(summary).toMatchObject({ total: 0, total_tokens: 2000 });
@@ -84,8 +84,27 @@ test("a score of another version of the task is spent money, not a score", () =>
   expect(summary.spend.superseded_attempts).toBe(2);
 });
 
+test("a score on another build context is superseded, and one on an unknown context counts", () => {
+  const planned = {
+    settingsDigest: "sha256:bb",
+    tasks: [{ name: "half-life", digest: "sha256:aa", contextDigest: "sha256:now" }],
+  };
+  const count = (contextDigest: string | null) =>
+    summarize([aRecord({ contextDigest })], { planned });
+  expect(count("sha256:before").total).toBe(0);
+  expect(count("sha256:before").spend.superseded_attempts).toBe(1);
+  expect(count("sha256:now").total).toBe(1);
+  expect(count(null).total).toBe(1);
+});
+
+test("without a plan the context of a task's last attempt is the one that counts", () => {
+  const before = aRecord({ attempt: 1, contextDigest: "sha256:before", reward: 1 });
+  const now = aRecord({ attempt: 2, contextDigest: "sha256:now", reward: 0 });
+  expect(summarize([before, now])).toMatchObject({ passed: 0, failed: 1 });
+});
+
 test("attempts with other settings than the plan's do not count", () => {
-  const planned = { settingsDigest: "sha256:other", tasks: [{ name: "half-life", digest: null }] };
+  const planned = { ...planOf("half-life"), settingsDigest: "sha256:other" };
   expect(summarize([aRecord()], { planned }).total).toBe(0);
 });
 

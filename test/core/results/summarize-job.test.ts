@@ -6,7 +6,7 @@ import { readTrialResult } from "../../../core/results/read-trial-result.ts";
 import { renderSummary, summarizeJob } from "../../../core/results/summarize-job.ts";
 import type { JobFacts } from "../../../core/results/summarize-job.ts";
 import { aRecord } from "./a-record.ts";
-import { FACTS, summarize } from "./a-summary.ts";
+import { FACTS, planOf, summarize } from "./a-summary.ts";
 import { arbitraryRecord } from "./arbitrary-record.ts";
 
 const BENCHFLOW = new URL("../../fixtures/benchflow-0.7.12/", import.meta.url);
@@ -97,10 +97,7 @@ test("the counts always add up to the planned trials", () => {
         ...record,
         taskName: ["a", "b", "c"][index % 3] ?? "",
       }));
-      const planned = {
-        settingsDigest: null,
-        tasks: [...new Set(names)].map((name) => ({ name, digest: null })),
-      };
+      const planned = planOf(...new Set(names));
       const { coverage, ...summary } = summarize(named, { planned });
       const { passed, failed, errored, verifier_errored: verifierErrored, total } = summary;
       expect(passed + failed + errored + verifierErrored).toBe(total);
@@ -146,14 +143,13 @@ test("6 passed, 2 failed, 1 void give 75% of the scored, and bounds of 67% and 7
 });
 
 test("stopped and never started trials are in the coverage, not in total and score", () => {
-  const tasks = ["a", "b", "c", "d"].map((name) => ({ name, digest: null }));
   const summary = summarize(
     [
       aRecord({ taskName: "a" }),
       aRecord({ taskName: "b", unscored: "budget_stopped" }),
       aRecord({ taskName: "c", unscored: "interrupted" }),
     ],
-    { planned: { settingsDigest: null, tasks } },
+    { planned: planOf("a", "b", "c", "d") },
   );
   expect(summary).toMatchObject({ total: 1, passed: 1, score: "100.0%" });
   expect(summary.coverage).toMatchObject({

@@ -13,6 +13,7 @@ import {
   summarizeRun,
 } from "../../../core/results/summarize-run.ts";
 import type { EndedJob, GateSettings } from "../../../core/results/summarize-run.ts";
+import { planOf } from "./a-summary.ts";
 import { aRecord } from "./a-record.ts";
 
 const TASKS = ["econ", "offer", "wyckoff"];
@@ -219,10 +220,7 @@ test("a gate says the number, what it is of, and makes the exit code 1", () => {
 test("a trial without a score makes the exit code 1, a failed one does not", () => {
   expect(ending([ended(repeat([0, 0, 0]))]).exitCode).toBe(0);
   expect(ending([ended(repeat([1, 1, null]))]).exitCode).toBe(1);
-  const never = groupTrials([aRecord()], {
-    settingsDigest: null,
-    tasks: ["half-life", "other"].map((name) => ({ name, digest: null })),
-  });
+  const never = groupTrials([aRecord()], planOf("half-life", "other"));
   expect(ending([ended(never)]).exitCode).toBe(1);
 });
 

@@ -21,7 +21,7 @@ import {
 import { renderJobDocument, toJobDocument } from "../../../core/results/job-document.ts";
 import { renderTrialResult, trackNoUsage } from "../../../core/results/render-trial-result.ts";
 import { loadJob } from "../../../stores/job-reader/load-job.ts";
-import { aRecord, type RecordWish } from "../../core/results/a-record.ts";
+import { aRecord, onImage, type RecordWish } from "../../core/results/a-record.ts";
 
 const VECTORS = fileURLToPath(new URL("../../fixtures/benchflow-0.7.12", import.meta.url));
 const made: string[] = [];
@@ -229,4 +229,19 @@ test("a path without jobs says so and what to give instead", async () => {
   expect((await failure(root)).message).toBe(`no job in ${JSON.stringify(root)}`);
   writeFileSync(join(root, "file"), "");
   expect((await failure(join(root, "file"))).message).toContain("is not a folder");
+});
+
+test("repeats of a run whose images differ are noted, jobs of other settings are not", async () => {
+  const [one, two] = ["01", "02"].map(
+    (repeat) => `jobs/claude/trial-${repeat}/2026-11-04__18-24-21`,
+  );
+  put(one ?? "", { isolation: onImage(`sha256:${"a".repeat(64)}`) });
+  put(two ?? "", { isolation: onImage(`sha256:${"b".repeat(64)}`) });
+  put("jobs/2026-11-05__18-24-21", { isolation: onImage(`sha256:${"c".repeat(64)}`) });
+  const loaded = await loadJob(join(root, "jobs"));
+  expect(renderResultsNotes(loaded)).toEqual([
+    "half-life was scored on 2 different images (sha256:aaaaaaaa, sha256:bbbbbbbb): its scores may not be comparable",
+  ]);
+  const { mixed_images: mixed } = toJobDocument(loaded);
+  expect(mixed.map(({ jobs }) => jobs)).toEqual([[one, two].map((job) => join(root, job ?? ""))]);
 });

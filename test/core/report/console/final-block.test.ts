@@ -9,6 +9,7 @@ import type { PlannedMeasurement } from "../../../../core/results/group-trials.t
 import { readTrialResult } from "../../../../core/results/read-trial-result.ts";
 import { NO_USAGE } from "../../../../runner/agents/agent.ts";
 import { aRecord } from "../../results/a-record.ts";
+import { planOf } from "../../results/a-summary.ts";
 
 const FACTS = { jobDir: "jobs/j", elapsedSec: 3722, reused: 0 };
 
@@ -22,10 +23,6 @@ function cost(records: readonly TrialRecord[]): string {
 
 function priced(costUsd: number): TrialRecord["usage"] {
   return { ...aRecord().usage, costUsd };
-}
-
-function planOf(...names: string[]): PlannedMeasurement {
-  return { settingsDigest: null, tasks: names.map((name) => ({ name, digest: null })) };
 }
 
 /** BenchFlow's twelve kinds of verifier, with the test reports beside their results. */
