@@ -16,10 +16,6 @@ export function agentIdleText(idleSec: number): string {
   return `Agent idle for ${idleSec}s with no output and no tool call running`;
 }
 
-export function agentInstallText(agent: string, exitCode: number): string {
-  return `Agent ${agent} install failed (rc=${exitCode})`;
-}
-
 /** A trial that never started because others before it failed alike. */
 export function circuitOpenText(fingerprint: string, failures: number): string {
   return `skipped: api-error circuit breaker open ([${fingerprint}] x${failures} consecutive)`;
