@@ -45,7 +45,9 @@ function append(key: ListKey): RunFlag["set"] {
   };
 }
 
-function on(key: "fresh" | "saveOutputs" | "strictTasks" | "lenientRewards"): RunFlag["set"] {
+type SwitchKey = "fresh" | "saveOutputs" | "strictTasks" | "lenientRewards" | "withoutInternet";
+
+function on(key: SwitchKey): RunFlag["set"] {
   return (draft) => {
     draft[key] = true;
   };
@@ -171,6 +173,12 @@ export const RUN_FLAGS: readonly RunFlag[] = [
     help: "a host path that local sandboxes see read-only (repeatable)",
     hidden: true,
     set: append("localInclude"),
+  },
+  {
+    flags: "--without-internet",
+    help: "run tasks that ask for the open internet also where the sandbox has none",
+    hidden: true,
+    set: on("withoutInternet"),
   },
   {
     flags: "--pass-env <name>",

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { NetworkMode } from "../core/model/task.ts";
-import { type NetworkPolicy, SandboxError, type SandboxLimits } from "../core/ports/sandbox.ts";
+import { givenNetworks } from "../core/plan/phase-networks.ts";
+import { SandboxError, type SandboxLimits } from "../core/ports/sandbox.ts";
 import { renderSandboxFile } from "../core/results/render-side-files.ts";
 import { renderTrialConfig } from "../core/results/render-trial-config.ts";
 import { type AttemptState, ownerOf } from "./attempt-state.ts";
@@ -43,7 +43,7 @@ export async function startSandbox(state: AttemptState): Promise<void> {
   });
   state.phases.enter("start");
   signal.throwIfAborted();
-  const network = policyOf(task.config.sandbox.networkMode);
+  const { setup: network } = givenNetworks(task.config, deps.backend.caps);
   const env = { ...state.image.env, ...task.config.sandbox.env };
   state.sandbox = await deps.backend.create({
     image: state.image,
@@ -109,9 +109,4 @@ function workdirOf(asked: string | null, image: string): string {
 function limitsOf({ spec }: AttemptState): SandboxLimits {
   const { cpus, memoryMb, storageMb } = spec.task.config.sandbox;
   return { cpus, memoryMb, storageMb, pids: MAX_PROCESSES };
-}
-
-/** What the adapters can hold; allowlists were refused in the plan. */
-export function policyOf(mode: NetworkMode): NetworkPolicy {
-  return mode === "public" ? "public" : "closed";
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { givenNetworks } from "../core/plan/phase-networks.ts";
 import type { AttemptState } from "./attempt-state.ts";
-import { policyOf } from "./start-sandbox.ts";
 import { runVerifier } from "./verifier/run-verifier.ts";
 import type { FinishedWork } from "./work-on-task.ts";
 
@@ -10,7 +10,7 @@ export async function verifyWork(state: AttemptState, work: FinishedWork): Promi
   const { task } = spec;
   const { verifier, sandbox: sandboxConfig } = task.config;
   state.phases.enter("verify");
-  const policy = policyOf(verifier.networkMode ?? sandboxConfig.networkMode);
+  const { verifier: policy } = givenNetworks(task.config, deps.backend.caps);
   if (policy !== work.network) await work.sandbox.network(policy);
   state.networks.verifier = policy;
   const report = await runVerifier(

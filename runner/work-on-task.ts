@@ -1,10 +1,11 @@
 import type { TrialRecord } from "../core/model/record.ts";
 import type { AgentEnd } from "../core/outcome/trial-evidence.ts";
+import { givenNetworks } from "../core/plan/phase-networks.ts";
 import { type NetworkPolicy, type ProcessMark, SandboxError } from "../core/ports/sandbox.ts";
 import { readTrialResult } from "../core/results/read-trial-result.ts";
 import { type AgentReport, NO_USAGE } from "./agents/agent.ts";
 import type { AttemptState } from "./attempt-state.ts";
-import { policyOf, type SetUp } from "./start-sandbox.ts";
+import type { SetUp } from "./start-sandbox.ts";
 import { freezeWorkspace } from "./verifier/freeze-workspace.ts";
 import { restoreWorkspace } from "./verifier/restore-workspace.ts";
 import { stopAgent } from "./verifier/stop-agent.ts";
@@ -28,15 +29,13 @@ export async function workOnTask(state: AttemptState, setUp: SetUp): Promise<Fin
   state.phases.enter("agent");
   const agentWasRoot = state.deps.agent.runsAs === "root";
   const mark = await setUp.sandbox.mark();
-  const started = policyOf(spec.task.config.sandbox.networkMode);
+  const networks = givenNetworks(spec.task.config, state.deps.backend.caps);
   if (spec.verifyOnlyFrom !== null) {
     await restoreWork(state, setUp, spec.verifyOnlyFrom);
-    return { ...setUp, agentWasRoot, mark, network: started };
+    return { ...setUp, agentWasRoot, mark, network: networks.setup };
   }
-  const network = policyOf(
-    spec.task.config.agent.networkMode ?? spec.task.config.sandbox.networkMode,
-  );
-  if (network !== started) await setUp.sandbox.network(network);
+  const network = networks.agent;
+  if (network !== networks.setup) await setUp.sandbox.network(network);
   state.networks.agent = network;
   state.report = await runAgent(state, setUp);
   state.phases.enter("stop-agent");

@@ -9,7 +9,7 @@ export function renderTaskList(tasks: readonly Task[]): string {
       task.name,
       task.layout,
       `${agent.timeoutSec ?? 900} s`,
-      sandbox.networkMode,
+      sandbox.networkMode ?? "default",
       task.oracleDir === null ? "no" : "yes",
       task.refusals.length === 0
         ? "yes"

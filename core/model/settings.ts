@@ -36,6 +36,8 @@ export const RunSettings = z.object({
   localInclude: z.array(z.string()).default([]),
   /** Names of host variables that task files may expand (attack 3). */
   passEnv: z.array(z.string()).default([]),
+  /** Tasks that ask for the open internet run without it where the sandbox has none. */
+  withoutInternet: z.boolean().default(false),
   /** FROM reference -> local image, for machines with no registry at hand. */
   baseImageMap: z.record(z.string(), z.string()).default({}),
 

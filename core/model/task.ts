@@ -126,7 +126,8 @@ export const TaskConfig = z.object({
     .prefault({}),
   sandbox: z
     .object({
-      networkMode: NetworkMode.default("public"),
+      /** Null: the task says nothing, which the contract reads as public where there is a choice. */
+      networkMode: NetworkMode.nullable().default(null),
       allowedHosts: z.array(z.string()).default([]),
       buildTimeoutSec: Seconds.default(600),
       dockerImage: z.string().nullable().default(null),

@@ -13,7 +13,8 @@ import { planJob } from "./plan-job.ts";
 import { repeatDirs } from "./repeat-dirs.ts";
 import type { ScoreSettings } from "./settings-digest.ts";
 import { shuffleNames } from "./shuffle-names.ts";
-import { missingLimits, taskRefusals } from "./task-refusals.ts";
+import { closedNetworkWarnings, missingLimits, taskRefusals } from "./task-refusals.ts";
+import type { RefusalFacts } from "./task-refusals.ts";
 
 export interface PlanRequest {
   readonly settings: RunSettings;
@@ -50,6 +51,7 @@ export function planRun(request: PlanRequest): RunPlan {
   const warnings = new Set([
     ...tasks.flatMap(({ name, warnings: own }) => own.map((warning) => `${name}: ${warning}`)),
     ...missingLimits(refusalFacts),
+    ...closedNetworkWarnings(tasks, refusalFacts),
   ]);
   const jobs = repeatDirs(settings).map(({ repeat, jobsDir }) => {
     const earlierJobs = earlierByDir.get(jobsDir) ?? [];
@@ -86,9 +88,10 @@ export function forecastOf(jobs: readonly JobPlan[]): Forecast {
   };
 }
 
-function factsOf({ settings, caps }: PlanRequest) {
+function factsOf({ settings, caps }: PlanRequest): RefusalFacts {
   const isHostile = settings.agent === "script" || !ControlAgent.safeParse(settings.agent).success;
-  return { environment: settings.environment, caps, agentIsHostile: isHostile };
+  const { environment, withoutInternet } = settings;
+  return { environment, caps, agentIsHostile: isHostile, withoutInternet };
 }
 
 interface SplitTasks {

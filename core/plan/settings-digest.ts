@@ -52,6 +52,8 @@ export function scoreSettings(settings: RunSettings, facts: ScoreFacts): ScoreSe
     local_include: settings.environment === "local" ? asSet(settings.localInclude) : [],
     pass_env: asSet(settings.passEnv),
     base_image_map: settings.baseImageMap,
+    // Absent when it is off, so that jobs from before it was known keep their digest.
+    ...(settings.withoutInternet ? { without_internet: true } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { NetworkMode, Task } from "../model/task.ts";
 import type { SandboxCaps } from "../ports/sandbox.ts";
+import { givenNetworks, saidNetworks } from "./phase-networks.ts";
 import { problemOfTaskName } from "./rollout-name.ts";
 
 export interface RefusalFacts {
@@ -9,6 +10,8 @@ export interface RefusalFacts {
   readonly caps: SandboxCaps | null;
   /** False for the oracle and nop, which have nothing to gain from the verifier's files. */
   readonly agentIsHostile: boolean;
+  /** The user's word that tasks which ask for the open internet may run where there is none. */
+  readonly withoutInternet: boolean;
 }
 
 /**
@@ -36,6 +39,38 @@ export function missingLimits(facts: RefusalFacts): string[] {
     : [`--env ${facts.environment} cannot limit ${missing.join(", ")} here`];
 }
 
+/**
+ * Tasks of the run that get no network although nothing in them shuts it, said once for the whole
+ * run: those that say nothing, for which the contract's default is the open internet, and those that
+ * ask for it and run without it on the user's word.
+ */
+export function closedNetworkWarnings(tasks: readonly Task[], facts: RefusalFacts): string[] {
+  if (facts.caps === null || facts.caps.publicNetwork) return [];
+  const asking = tasks.filter(asksForInternet);
+  const silent = tasks.filter((task) => !asksForInternet(task) && modesOf(task).includes(null));
+  const names = asking.map(({ name }) => name).join(", ");
+  const asked = asking.length === 1 ? "it asks for" : "they ask for";
+  return [
+    ...(silent.length === 0 ? [] : [`${countTasks(silent)} without the open internet here`]),
+    ...(asking.length === 0
+      ? []
+      : [`${countTasks(asking)} without the open internet that ${asked}: ${names}`]),
+  ];
+}
+
+function countTasks({ length }: readonly Task[]): string {
+  return length === 1 ? "1 task runs" : `${length} tasks run`;
+}
+
+function modesOf({ config }: Task): (NetworkMode | null)[] {
+  const { setup, agent, verifier } = saidNetworks(config);
+  return [setup, agent, verifier];
+}
+
+function asksForInternet(task: Task): boolean {
+  return modesOf(task).includes("public");
+}
+
 function lackingCapabilities(task: Task, caps: SandboxCaps, facts: RefusalFacts): string[] {
   const lacks: string[] = [];
   if (task.compose && !caps.compose) lacks.push("runs no compose files");
@@ -45,22 +80,20 @@ function lackingCapabilities(task: Task, caps: SandboxCaps, facts: RefusalFacts)
   if (facts.agentIsHostile && !caps.uidSeparation) {
     lacks.push("cannot keep the agent apart from the verifier here");
   }
-  return [...lacks, ...lackingNetwork(task, caps)];
+  return [...lacks, ...lackingNetwork(task, caps, facts)];
 }
 
-function lackingNetwork(task: Task, caps: SandboxCaps): string[] {
-  const { sandbox, agent, verifier } = task.config;
-  const modes: NetworkMode[] = [
-    agent.networkMode ?? sandbox.networkMode,
-    verifier.networkMode ?? sandbox.networkMode,
-  ];
-  if (modes.includes("allowlist")) return ["cannot hold a network to an allowlist of hosts"];
-  const asksForPublic = [agent.networkMode, verifier.networkMode].includes("public");
-  if (asksForPublic && !caps.publicNetwork) return ["has no way to the open internet here"];
-  const closed = modes.filter((mode) => mode === "no-network").length;
-  if (closed === 0) return [];
-  if (caps.noNetwork === "none") return ["cannot cut the network"];
-  return closed < modes.length && caps.noNetwork === "sandbox"
+function lackingNetwork(task: Task, caps: SandboxCaps, facts: RefusalFacts): string[] {
+  const said = modesOf(task);
+  if (said.includes("allowlist")) return ["cannot hold a network to an allowlist of hosts"];
+  if (asksForInternet(task) && !caps.publicNetwork && !facts.withoutInternet) {
+    return [
+      "has no way to the open internet here, and the task asks for it (--without-internet runs it without)",
+    ];
+  }
+  const { setup, agent, verifier } = givenNetworks(task.config, caps);
+  if (said.includes("no-network") && caps.noNetwork === "none") return ["cannot cut the network"];
+  return new Set([setup, agent, verifier]).size > 1 && caps.noNetwork === "sandbox"
     ? ["cannot cut the network for one phase alone"]
     : [];
 }

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { TaskConfig } from "../model/task.ts";
+import type { NetworkMode } from "../model/task.ts";
 import type {
   RawConfig,
   RawHealthcheck,
@@ -69,7 +70,7 @@ function buildVerifier({ verifier = {} }: RawConfig) {
 
 function buildSandbox(raw: z.infer<typeof RawSandbox>) {
   return withoutUndefined({
-    networkMode: raw.allow_internet === false ? "no-network" : raw.network_mode,
+    networkMode: raw.network_mode ?? modeOf(raw.allow_internet),
     allowedHosts: raw.allowed_hosts,
     blockedHosts: raw.blocked_hosts,
     blockedUrls: raw.blocked_urls,
@@ -90,6 +91,12 @@ function buildSandbox(raw: z.infer<typeof RawSandbox>) {
     mcpServers: raw.mcp_servers?.map(buildMcpServer),
     bugswarmImageTag: raw.bugswarm_image_tag,
   });
+}
+
+/** The older form; where both are given they were checked to agree. */
+function modeOf(allowInternet: boolean | undefined): NetworkMode | undefined {
+  if (allowInternet === undefined) return undefined;
+  return allowInternet ? "public" : "no-network";
 }
 
 function buildHealthcheck(raw: z.infer<typeof RawHealthcheck>) {

@@ -39,8 +39,24 @@ function readDefinition(files: TaskFiles): DefinitionResult {
   if (native.kind === "invalid" || taskToml === undefined) return native;
   const harbor = parseHarborTask({ taskToml, instruction });
   if (harbor.kind === "invalid") return harbor;
-  const problems = differences(native.definition, harbor.definition);
-  return problems.length > 0 ? { kind: "invalid", problems } : native;
+  const spoken = withNetworkOf(harbor.definition, native.definition);
+  const problems = differences(spoken, withNetworkOf(native.definition, harbor.definition));
+  return problems.length > 0
+    ? { kind: "invalid", problems }
+    : { kind: "parsed", definition: spoken };
+}
+
+/**
+ * A layout that says nothing about the network says the same as one that asks for the open one,
+ * which is the default; together they do ask for it.
+ */
+function withNetworkOf(other: Definition, definition: Definition): Definition {
+  const { sandbox } = definition.config;
+  if (sandbox.networkMode !== null || other.config.sandbox.networkMode !== "public") {
+    return definition;
+  }
+  const config = { ...definition.config, sandbox: { ...sandbox, networkMode: "public" as const } };
+  return { ...definition, config };
 }
 
 /** Both layouts in one folder must say the same (spec-0.7.12 section 8). */

@@ -37,7 +37,7 @@ test("list shows the tasks on stdout and what it skipped on stderr, and ends wit
   const { out, err, code } = await bench(await twoTasks(), "tasks", "list", "tasks");
   expect(out).toBe(
     "Task  Layout  Agent time  Network  Oracle  Runs here\n" +
-      "good  harbor  5 s         public   yes     yes\n",
+      "good  harbor  5 s         default  yes     yes\n",
   );
   expect(err).toBe("skipped bad: task.toml:1:7: unrecognised escape sequence, not valid TOML\n");
   expect(code).toBe(1);

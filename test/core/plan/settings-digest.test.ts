@@ -30,6 +30,7 @@ const CHANGED: Record<keyof RunSettingsInput, [unknown, boolean]> = {
   lenientRewards: [true, true],
   localInclude: [["/opt/tool"], true],
   passEnv: [["HF_HOME"], true],
+  withoutInternet: [true, true],
   baseImageMap: [{ "debian:12": "local/debian" }, true],
   concurrency: [9, false],
   buildConcurrency: [2, false],

@@ -93,6 +93,35 @@ describe("a task that cannot run there", () => {
     expect(planRun(aRequest({ caps: null, tasks: [closed] })).skipped).toEqual([]);
   });
 
+  test("that asks for the open internet is refused where there is none, however it says so", () => {
+    const caps = { ...ALL_CAPS, publicNetwork: false };
+    for (const section of ["sandbox", "agent", "verifier"] as const) {
+      const task = aTask("asks");
+      task.config[section].networkMode = "public";
+      const plan = planRun(aRequest({ tasks: [task, aTask("silent"), closed], caps }));
+      expect(plan.skipped.map(({ name }) => name)).toEqual(["asks"]);
+      expect(plan.skipped[0]?.reason).toBe(
+        "--env local has no way to the open internet here, and the task asks for it (--without-internet runs it without)",
+      );
+      expect(plan.warnings).toEqual(["1 task runs without the open internet here"]);
+    }
+  });
+
+  test("that asks for the open internet runs without it on the user's word, and is named", () => {
+    const caps = { ...ALL_CAPS, publicNetwork: false };
+    const settings = someSettings({ withoutInternet: true });
+    const task = aTask("asks");
+    task.config.sandbox.networkMode = "public";
+    const tasks = [task, aTask("one"), aTask("two")];
+    const plan = planRun(aRequest({ tasks, caps, settings }));
+    expect(plan.skipped).toEqual([]);
+    expect(plan.warnings).toEqual([
+      "2 tasks run without the open internet here",
+      "1 task runs without the open internet that it asks for: asks",
+    ]);
+    expect(planRun(aRequest({ tasks, settings })).warnings).toEqual([]);
+  });
+
   test("limits that a backend cannot hold are said once", () => {
     const limits = { ...ALL_CAPS.limits, memory: false, disk: false };
     const { warnings } = planRun(aRequest({ caps: { ...ALL_CAPS, limits } }));

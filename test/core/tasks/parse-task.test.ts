@@ -28,7 +28,7 @@ test("an empty task.toml gets the defaults of spec 6.4", () => {
     agent: { timeoutSec: null },
     verifier: { type: "test-script", timeoutSec: 600, rewardRange: [0, 1], cleanupConftests: true },
     sandbox: {
-      networkMode: "public",
+      networkMode: null,
       buildTimeoutSec: 600,
       os: "linux",
       cpus: 1,
@@ -120,6 +120,18 @@ test("both layouts in one folder must say the same", () => {
   const same =
     "---\nagent: {timeout_sec: 300.0}\nsandbox: {memory_mb: 2048}\n---\n## prompt\ndo it";
   expect(parsed(nativeFiles(same, harbor)).layout).toBe("native");
+  for (const [ofNative, ofHarbor] of [
+    ["", "allow_internet = true\n"],
+    [", network_mode: public", ""],
+  ]) {
+    const files = { ...harbor, "task.toml": `${harbor["task.toml"]}${ofHarbor ?? ""}` };
+    const text = same.replace("2048", `2048${ofNative ?? ""}`);
+    expect(parsed(nativeFiles(text, files)).config.sandbox.networkMode).toBe("public");
+  }
+  const closed = same.replace("2048", "2048, network_mode: no-network");
+  expect(problemsOf(nativeFiles(closed, harbor))).toEqual([
+    "task.toml: sandbox differs from task.md, both layouts must say the same",
+  ]);
   const other = same.replace("300.0", "301").replace("do it", "do that");
   expect(problemsOf(nativeFiles(other, harbor))).toEqual([
     "task.toml: the prompt differs from task.md, both layouts must say the same",
