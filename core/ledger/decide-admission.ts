@@ -37,7 +37,7 @@ export function decideAdmission(view: PotView, request: AdmitRequest): Admission
   if (leases.some(({ lease }) => lease.wants !== undefined)) return { kind: "wait", why: "short" };
   if (leases.length >= bearableWidth(spendable(view), view.head.caps, request.least))
     return { kind: "wait", why: "width" };
-  const sources = sourcesFor(view, plus(earmark, started));
+  const sources = sourcesFor(view, request.attempt, plus(earmark, started));
   if (sources === null) return { kind: "wait", why: "short" };
   return { kind: "admit", earmark, started, sources };
 }
@@ -79,18 +79,30 @@ function isLearning(view: PotView, { setting, trialCaps }: AdmitRequest): boolea
 /** Leases that make a shard's item so large that others are better used first. */
 const FULL_SHARD = 48;
 
-/** The shard that can give the most of it alone, and among those the one with the fewest leases. */
-function sourcesFor(view: PotView, amount: Amount): Sources | null {
-  const ranked = view.shards
+/**
+ * The shard that can give the most of it alone; among equals one that the attempt's name draws, so that
+ * a thousand trials that start at once do not all ask the same one.
+ */
+function sourcesFor({ shards }: PotView, attempt: string, amount: Amount): Sources | null {
+  const start = sumOf(attempt) % shards.length;
+  const ranked = shards
     .map(({ remaining, open }, shard) => ({
       shard,
-      open,
       full: Number(open >= FULL_SHARD),
       short: LEDGER_UNITS.filter((unit) => remaining[unit] < amount[unit]).length,
+      distance: (shard - start + shards.length) % shards.length,
     }))
     .toSorted(
-      (one, other) => one.full - other.full || one.short - other.short || one.open - other.open,
+      (one, other) =>
+        one.full - other.full || one.short - other.short || one.distance - other.distance,
     );
   const [best] = ranked;
-  return best === undefined ? null : findSources(view.shards, best.shard, amount);
+  return best === undefined ? null : findSources(shards, best.shard, amount);
+}
+
+/** FNV-1a, 32 bits: close names lie far apart. */
+function sumOf(name: string): number {
+  let sum = 0x811c9dc5;
+  for (const letter of name) sum = Math.imul(sum ^ (letter.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  return sum;
 }

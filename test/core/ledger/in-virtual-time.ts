@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { expect } from "vitest";
 import { NO_CAPS } from "../../../core/ledger/caps.ts";
 import { openTrialAccount } from "../../../core/ledger/trial-account.ts";
@@ -11,7 +12,10 @@ import { CALM } from "./sweep.ts";
 import { VirtualProcess, VirtualWorld } from "./virtual-world.ts";
 
 const HOUR_MS = 3_600_000;
-export const LIMITS = { signal: new AbortController().signal, patienceMs: HOUR_MS };
+const { signal } = new AbortController();
+// Any number of calls may wait with one signal.
+setMaxListeners(0, signal);
+export const LIMITS = { signal, patienceMs: HOUR_MS };
 
 export function accountOf(
   deps: { ledger: Ledger; clock: Clock },

@@ -35,6 +35,18 @@ async function client(ledger: Ledger, attempt: string, order: number): Promise<L
   return new LeaseClient(ledger, owner);
 }
 
+/** A trial whose lease lies in that shard: names draw their shards. */
+async function clientIn(ledger: Ledger, shard: number, order: number): Promise<LeaseClient> {
+  for (let name = 0; ; name += 1) {
+    const attempt = `trial-${String(order)}-${String(name)}`;
+    const open = await admit(ledger, attempt, { order });
+    const owner = { open, token: attempt, holder: attempt, trialCaps: NO_CAPS };
+    const found = new LeaseClient(ledger, owner);
+    if (open.shard === shard) return found;
+    await found.close(CLOSED);
+  }
+}
+
 const CLOSED = { complete: true, unpriced: false };
 const SEEN = { progress: "", ms: 0 };
 
@@ -66,7 +78,7 @@ describe("a decision that comes too late is made again", () => {
 
   test("a draw from several shards whose donor has spent its part", async () => {
     const { store, ledger } = await pot(100, 64);
-    const [one, two] = [await client(ledger, "one", 0), await client(ledger, "two", 1)];
+    const [one, two] = [await clientIn(ledger, 0, 0), await clientIn(ledger, 1, 1)];
     store.before("draw", async () => {
       store.before("draw", async () => {
         expect((await two.draw("1", usd(40))).kind).toBe("granted");
@@ -104,7 +116,7 @@ describe("a decision that comes too late is made again", () => {
 
   test("a gathering whose donors have spent meanwhile", async () => {
     const { store, ledger } = await pot(100, 64);
-    const [one, two] = [await client(ledger, "one", 0), await client(ledger, "two", 1)];
+    const [one, two] = [await clientIn(ledger, 0, 0), await clientIn(ledger, 1, 1)];
     await two.draw("1", usd(20));
     await one.wait(usd(90));
     store.before("gather", async () => {
