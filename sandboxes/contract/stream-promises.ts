@@ -79,6 +79,18 @@ export const streamPromises: readonly SandboxPromise[] = [
     },
   },
   {
+    promise: "a source that never ends does not hold a command that has ended",
+    check: async ({ sharedSandbox }) => {
+      const sandbox = await sharedSandbox();
+      const done = await sandbox.exec(
+        shell("read -r line; exit 4", { stdin: oneLineAndSilence() }),
+      );
+      assertExit(done, 4);
+      const broken = sandbox.exec(shell("cat > /dev/null", { stdin: brokenAfterALine() }));
+      await assert.rejects(broken, /source broke/u);
+    },
+  },
+  {
     promise: "a spawned process speaks a line protocol both ways, and sees the end of its stdin",
     check: async ({ sharedSandbox }) => {
       const process = await (
@@ -163,6 +175,16 @@ async function* pseudoRandomBytes(sizeBytes: number): ByteStream & AsyncGenerato
     left -= chunk.byteLength;
     yield chunk;
   }
+}
+
+async function* oneLineAndSilence(): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode("line\n");
+  await new Promise(() => undefined);
+}
+
+async function* brokenAfterALine(): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode("line\n");
+  throw new Error("source broke");
 }
 
 async function* hashing(

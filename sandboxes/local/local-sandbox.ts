@@ -119,8 +119,9 @@ export class LocalSandbox implements Sandbox {
     this.#isDestroyed = true;
     this.#root.close();
     await removeSandbox(state, this.id, async () => {
-      await Promise.all([supervisor.untilEnded(), ...commands]);
+      await Promise.all([supervisor.untilEnded(), ...[...commands].map(({ ended }) => ended)]);
     });
+    for (const command of commands) command.release();
   }
 
   /**

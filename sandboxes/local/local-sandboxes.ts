@@ -217,7 +217,8 @@ export class LocalSandboxes implements SandboxBackend {
   }
 }
 
-function capsOf({ cgroups, hasDiskLimit }: LocalProbe): SandboxCaps {
+/** What a machine of this probe can hold. */
+export function capsOf({ cgroups, hasDiskLimit }: LocalProbe): SandboxCaps {
   return {
     rootExec: true,
     uidSeparation: true,

@@ -6,11 +6,12 @@ import { Socket } from "node:net";
  */
 export class InputPipe {
   readonly #socket: Socket;
-  readonly #closed: Promise<void>;
+  /** Resolves when nobody reads any more, or all was written and the end with it. */
+  readonly closed: Promise<void>;
 
   constructor(fd: number) {
     this.#socket = new Socket({ fd, readable: false, writable: true });
-    this.#closed = new Promise((resolve) => {
+    this.closed = new Promise((resolve) => {
       this.#socket.once("close", () => {
         resolve();
       });
@@ -32,14 +33,14 @@ export class InputPipe {
         resolve();
       });
     });
-    await Promise.race([written, this.#closed]);
+    await Promise.race([written, this.closed]);
   }
 
   /** Lets the command read the end of its input, after what was written. */
   async end(): Promise<void> {
     if (this.#socket.destroyed) return;
     this.#socket.end(() => this.#socket.destroy());
-    await this.#closed;
+    await this.closed;
   }
 
   close(): void {

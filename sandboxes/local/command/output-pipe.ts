@@ -9,6 +9,8 @@ const SILENCE_MS = 100;
  * iterate does not close it: the next iteration goes on where the last one stopped.
  */
 export class OutputPipe implements AsyncIterable<Uint8Array> {
+  /** Resolves when it was read to its end, or closed. */
+  readonly closed: Promise<void>;
   readonly #socket: Socket;
   #isCommandOver = false;
   #hasEnded = false;
@@ -23,6 +25,11 @@ export class OutputPipe implements AsyncIterable<Uint8Array> {
       this.#hasEnded = true;
       this.#wake();
     };
+    this.closed = new Promise((resolve) => {
+      this.#socket.once("close", () => {
+        resolve();
+      });
+    });
     this.#socket.on("readable", wake);
     // A pipe has no errors but its end; `close` follows each of them.
     this.#socket.on("error", end).on("end", end).on("close", end);

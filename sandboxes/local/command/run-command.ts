@@ -10,6 +10,8 @@ import { type CommandHost, type StartedCommand, startCommand } from "./start-com
 
 /** Bytes kept of each stream when the command does not say. */
 const DEFAULT_OUTPUT_BYTES = 16 * 1024 * 1024;
+/** A longer timer would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Runs a command to its end, its deadline or its abort. */
 export async function runCommand(command: Command, host: CommandHost): Promise<Completed> {
@@ -58,12 +60,22 @@ export async function spawnCommand(command: Command, host: CommandHost): Promise
   command.signal?.throwIfAborted();
   const started = await startCommand(command, host);
   const stop = watchForStop(command, started);
-  if (command.stdin !== undefined) void feed(started.stdin, command.stdin);
-  const exitCode = started.exitCode.finally(() => {
-    stop.cancel();
-    started.stdin.close();
-  });
+  const feeding =
+    command.stdin === undefined ? Promise.resolve() : feed(started.stdin, command.stdin);
+  feeding.catch(() => void started.kill());
+  const exitCode = started.exitCode
+    .finally(() => {
+      stop.cancel();
+      started.stdin.close();
+    })
+    .then(async (code) => {
+      await feeding;
+      return code;
+    });
   exitCode.catch(() => undefined);
+  void Promise.all([started.stdout.closed, started.stderr.closed]).finally(() => {
+    started.release();
+  });
   return {
     stdout: started.stdout,
     stderr: started.stderr,
@@ -81,11 +93,15 @@ export async function spawnCommand(command: Command, host: CommandHost): Promise
   };
 }
 
-/** Writes a stream to the command's stdin as fast as it reads, and ends it. */
+/** Writes a stream to the command's stdin as fast as it reads, and ends it; stops when nobody reads. */
 async function feed(stdin: InputPipe, stream: ByteStream | undefined): Promise<void> {
-  for await (const chunk of stream ?? []) {
-    if (stdin.isClosed) break;
-    await stdin.write(chunk);
+  if (stream === undefined) return await stdin.end();
+  const iterator = stream[Symbol.asyncIterator]();
+  for (;;) {
+    // A source may have nothing more to say for ever: the command's end is waited for at the same time.
+    const next = await Promise.race([iterator.next(), stdin.closed]);
+    if (next === undefined || next.done === true) break;
+    await stdin.write(next.value);
   }
   await stdin.end();
 }
@@ -105,10 +121,13 @@ function watchForStop(command: Command, started: StartedCommand): StopWatch {
   const timer =
     command.timeoutMs === undefined
       ? undefined
-      : setTimeout(() => {
-          timedOut = true;
-          killing = started.kill();
-        }, command.timeoutMs);
+      : setTimeout(
+          () => {
+            timedOut = true;
+            killing = started.kill();
+          },
+          Math.min(command.timeoutMs, MAX_TIMER_MS),
+        );
   command.signal?.addEventListener("abort", onAbort, { once: true });
   return {
     settled: async () => {

@@ -19,8 +19,16 @@ export interface CommandHost {
   readonly cgroup: SandboxCgroup;
   readonly pipes: PipePool;
   readonly seccomp: boolean;
-  /** The ends of commands that run: what `destroy` waits for. */
-  readonly commands: Set<Promise<unknown>>;
+  /** Commands that run, or whose streams are open: what `destroy` ends. */
+  readonly commands: Set<OpenCommand>;
+}
+
+/** What is left of a command until its streams are closed. */
+export interface OpenCommand {
+  /** Resolves, and never rejects, when its first process has ended. */
+  readonly ended: Promise<unknown>;
+  /** Closes its streams. */
+  release(): void;
 }
 
 /** A command that has been started, before anyone decided how to wait for it. */
@@ -68,17 +76,33 @@ interface StartTry extends StartedCommand {
   readonly isShortOfProcesses: Promise<boolean>;
 }
 
-async function tryStart(command: Command, host: CommandHost): Promise<StartTry> {
+/** The three streams of a command: our ends as objects, the command's as descriptors to be passed on. */
+async function openPipes(pool: PipePool): Promise<{
+  readonly ours: Pick<StartedCommand, "stdin" | "stdout" | "stderr">;
+  readonly theirs: readonly number[];
+}> {
   const [input, output, errors] = await Promise.all([
-    host.pipes.open("write"),
-    host.pipes.open("read"),
-    host.pipes.open("read"),
+    pool.open("write"),
+    pool.open("read"),
+    pool.open("read"),
   ]);
-  const stdin = new InputPipe(input.writeFd);
-  const stdout = new OutputPipe(output.readFd);
-  const stderr = new OutputPipe(errors.readFd);
+  return {
+    ours: {
+      stdin: new InputPipe(input.writeFd),
+      stdout: new OutputPipe(output.readFd),
+      stderr: new OutputPipe(errors.readFd),
+    },
+    theirs: [input.readFd, output.writeFd, errors.writeFd],
+  };
+}
+
+async function tryStart(command: Command, host: CommandHost): Promise<StartTry> {
+  const pipes = await openPipes(host.pipes);
+  const { stdin, stdout, stderr } = pipes.ours;
+  let open: OpenCommand | undefined;
   const release = (): void => {
     for (const pipe of [stdin, stdout, stderr]) pipe.close();
+    if (open !== undefined) host.commands.delete(open);
   };
   try {
     if (!host.supervisor.isAlive()) throw lost(host.id);
@@ -90,7 +114,7 @@ async function tryStart(command: Command, host: CommandHost): Promise<StartTry> 
     });
     const [program, ...args] = argv;
     const child = spawn(program, args, {
-      stdio: [input.readFd, output.writeFd, errors.writeFd, "pipe"],
+      stdio: [...pipes.theirs, "pipe"],
       env,
       cwd: "/",
       detached: true,
@@ -104,8 +128,8 @@ async function tryStart(command: Command, host: CommandHost): Promise<StartTry> 
       stdout.commandOver();
       stderr.commandOver();
     });
-    host.commands.add(ended);
-    void ended.finally(() => host.commands.delete(ended));
+    open = { ended, release };
+    host.commands.add(open);
     const exitCode = settleExit({ host, group, words, ended });
     // Whoever waits gets the rejection; a command that nobody waits for must not end the program.
     exitCode.catch(() => undefined);
@@ -125,7 +149,7 @@ async function tryStart(command: Command, host: CommandHost): Promise<StartTry> 
     release();
     throw error;
   } finally {
-    for (const fd of [input.readFd, output.writeFd, errors.writeFd]) closeSync(fd);
+    for (const fd of pipes.theirs) closeSync(fd);
   }
 }
 

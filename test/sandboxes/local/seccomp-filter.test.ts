@@ -109,6 +109,15 @@ test("calls of another architecture, x32 and 32-bit arm among them, are not impl
   expect(judge(filterFor("x64"), { arch: AUDIT_ARCH.x64, number: 0x40000000 + 165 })).toBe(ENOSYS);
 });
 
+test("the calls that lead out of containers are on the list, and those that programs live on are not", () => {
+  const names = new Set(refusedCalls("x64").keys());
+  const ways =
+    "mount umount2 pivot_root unshare setns open_by_handle_at bpf keyctl add_key userfaultfd perf_event_open init_module finit_module kexec_load reboot settimeofday clock_settime swapon syslog acct quotactl io_uring_setup fsopen move_mount open_tree";
+  expect(ways.split(" ").filter((name) => !names.has(name))).toEqual([]);
+  const needed = "execve fork ptrace chroot setuid capset seccomp prctl mknod socket futex";
+  expect(needed.split(" ").filter((name) => names.has(name))).toEqual([]);
+});
+
 const HEADERS: Readonly<Record<CallTable, string>> = {
   x64: "/usr/include/x86_64-linux-gnu/asm/unistd_64.h",
   x86: "/usr/include/x86_64-linux-gnu/asm/unistd_32.h",
