@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import type { CliContext, Output } from "./context.ts";
 import { reportError } from "./report-error.ts";
 import { runProgram } from "./run-program.ts";
@@ -12,6 +13,9 @@ const INTERRUPTED = 130;
  * cleanly, the second leaves at once. A reader that closed the pipe is not an error of ours.
  */
 export async function runProcess(host: NodeJS.Process, args: readonly string[]): Promise<void> {
+  // The young generation keeps its first size: what lives is 14 MB however many trials run, and
+  // the memory of a run must not grow with them (test/bench/results/local.json).
+  setFlagsFromString("--semi-space-growth-factor=1");
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     host.on(signal, () => {
