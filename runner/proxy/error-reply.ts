@@ -56,8 +56,17 @@ export function errorEvent(protocol: ModelProtocol, error: ProxyError): string {
     case "anthropic-messages":
       return `event: error\ndata: ${JSON.stringify(body)}\n\n`;
     case "openai-responses": {
-      const event = { type: "error", code: error.code, message: error.message, param: null };
-      return `event: error\ndata: ${JSON.stringify({ ...event, sequence_number: 0 })}\n\n`;
+      // The kind of failure that codex reads; it passes over a bare `error`.
+      const type = "response.failed";
+      const { code, message } = error;
+      const response = {
+        object: "response",
+        status: "failed",
+        output: [],
+        error: { code, message },
+      };
+      const event = { type, sequence_number: 0, response };
+      return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
     }
     case "openai-completions":
     case "gemini":

@@ -115,9 +115,10 @@ function request(
     const outgoing = open(resolve);
     outgoing.on("socket", (socket) => {
       if (!socket.connecting) isConnected = true;
-      socket.once("connect", () => {
-        isConnected = true;
-      });
+      else
+        socket.once("connect", () => {
+          isConnected = true;
+        });
     });
     outgoing.on("error", (thrown: NodeJS.ErrnoException) => {
       if (call.signal.aborted) {

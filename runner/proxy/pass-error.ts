@@ -1,6 +1,6 @@
 import { UpstreamError } from "../../core/ports/model-upstream.ts";
 import type { UpstreamReply } from "../../core/ports/model-upstream.ts";
-import { numberOf, parseJson, recordOf, textOf } from "../../core/usage/json-view.ts";
+import { parseJson, recordOf, textOf } from "../../core/usage/json-view.ts";
 import { UsageMeter } from "../../core/usage/usage-meter.ts";
 import type { ProxyError } from "./error-reply.ts";
 import { agentHeaders } from "./header-lists.ts";
@@ -44,11 +44,17 @@ export async function passError(
   const headers = agentHeaders(reply.headers);
   if (WAITABLE.has(status) && headers["retry-after"] === undefined)
     headers["retry-after"] = String(context.limits.retryAfterSec);
-  const message = `the provider answered ${status}`;
-  if (code !== undefined) agent.sendError(call.protocol, { status, code, message });
-  else if (agent.isCommitted)
-    agent.sendError(call.protocol, { status, code: errorCode(record.responseBody), message });
-  else agent.send(status, headers, context.redactor.knownIn(text));
+  const plain = `the provider answered ${status}`;
+  if (code !== undefined) agent.sendError(call.protocol, { status, code, message: plain });
+  else if (agent.isCommitted) {
+    const { error } = recordOf(record.responseBody);
+    const told = context.redactor.knownIn(textOf(recordOf(error)["message"]) ?? "");
+    agent.sendError(call.protocol, {
+      status,
+      code: textOf(recordOf(error)["code"]) ?? `upstream_${status}`,
+      message: told === "" ? plain : `${plain}: ${told}`,
+    });
+  } else agent.send(status, headers, context.redactor.knownIn(text));
   if (code !== undefined)
     context.state.tell({ type: "provider-refused", status, index: record.index });
 }
@@ -73,10 +79,4 @@ async function readErrorBody(reply: UpstreamReply): Promise<Uint8Array> {
 function withoutMessage(text: string): unknown {
   const { type, code, status } = recordOf(recordOf(parseJson(text))["error"]);
   return { error: { type, code, status, message: "withheld: it may hold parts of a key" } };
-}
-
-/** The provider's own code, which agents look at for a context that is too long. */
-function errorCode(body: unknown): string {
-  const { code } = recordOf(recordOf(body)["error"]);
-  return textOf(code) ?? `upstream_${numberOf(code) ?? "error"}`;
 }

@@ -70,7 +70,7 @@ export function prepareCall(
     protocol,
     modelAsked: asked.model ?? "",
     modelSent: rules.models.upstreamModel,
-    facts: inspectRequest(protocol, sent, path),
+    facts: edits.size === 0 ? asked : inspectRequest(protocol, sent, path),
     purpose,
     bytes: edits.size === 0 ? incoming.bytes : Buffer.from(changed),
     body: sent,

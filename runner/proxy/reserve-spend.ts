@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { SpendClaim, SpendDecision, SpendGate } from "../../core/ports/spend-gate.ts";
 import type { AgentResponse } from "./agent-response.ts";
 import type { CallGuard } from "./call-guard.ts";
@@ -75,19 +74,22 @@ async function within<T>(
   signal: AbortSignal,
 ): Promise<T | typeof LATE> {
   signal.throwIfAborted();
-  const ended = new AbortController();
+  let giveUp = ignore;
+  let timer: NodeJS.Timeout | undefined;
+  const ended = new Promise<typeof LATE>((resolve, reject) => {
+    giveUp = () => reject(signal.reason);
+    signal.addEventListener("abort", giveUp);
+    timer = setTimeout(resolve, ms, LATE);
+  });
   try {
-    return await Promise.race([
-      promise,
-      delay(ms, LATE, { signal: AbortSignal.any([signal, ended.signal]) }),
-    ]);
-  } catch (thrown) {
-    signal.throwIfAborted();
-    throw thrown;
+    return await Promise.race([promise, ended]);
   } finally {
-    ended.abort();
+    signal.removeEventListener("abort", giveUp);
+    clearTimeout(timer);
   }
 }
+
+function ignore(): void {}
 
 /** Does `work` while the agent waits: a stream gets heartbeats, the time is counted as held. */
 export async function holdWhile<T>(

@@ -11,16 +11,18 @@ const MAX_PASSES = 16;
  * text would break its escapes. What it has redacted once it leaves as it is.
  */
 export class Redactor {
-  readonly #known: RegExp | null;
+  readonly #forms: readonly string[];
 
   constructor(secrets: readonly string[]) {
-    const forms = secretForms(secrets).map(escapePattern);
-    this.#known = forms.length === 0 ? null : new RegExp(forms.join("|"), "gu");
+    this.#forms = secretForms(secrets);
   }
 
   /** Only what is known by value, for text that goes on to an agent: shapes may be its own. */
   knownIn(text: string): string {
-    return this.#known === null ? text : text.replaceAll(this.#known, PLACEHOLDER);
+    let result = text;
+    for (const form of this.#forms)
+      if (result.includes(form)) result = result.replaceAll(form, PLACEHOLDER);
+    return result;
   }
 
   text(text: string): string {
@@ -58,8 +60,4 @@ export class Redactor {
 function isSecretIn(fields: object, key: string): boolean {
   // A token of a log probability is a piece of the answer.
   return isSecretField(key) && !(key === "token" && "logprob" in fields);
-}
-
-function escapePattern(text: string): string {
-  return text.replaceAll(/[$()*+./?[\\\]^{|}]/gu, String.raw`\$&`);
 }

@@ -50,19 +50,39 @@ const URL_PARAMETERS =
 
 const URL_SIGNATURES = /([?&]sig=)[^&\s"'#*]{16,}/giu;
 
-/** A text in which none of this can stand is not searched. */
-const HINTS =
-  /sk-|AIza|AKIA|ASIA|dtn_|gh[pousr]_|github_pat_|xox|gsk_|r8_|hf_|fw_|xai-|eyJ|:\/\/|[?&]|api[-_]key|goog-api|authorization|TOKEN|SECRET|PASSW|_KEY|CREDENTIAL|PRIVATE KEY/iu;
+interface Shape {
+  /** Texts without any of these hold no such secret: a plain search is ten times as fast. */
+  readonly hints: readonly string[];
+  readonly pattern: RegExp;
+  readonly replacement: string;
+}
+
+const AFTER_NAME = `$1${PLACEHOLDER}`;
+const KEY_HINTS =
+  "sk- AIzaSy AKIA ASIA dtn_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ xox gsk_ r8_ hf_ fw_ xai- eyJ".split(
+    " ",
+  );
+const VARIABLE_HINTS = ["TOKEN", "SECRET", "PASSW", "_KEY", "CREDENTIAL"];
+
+const SHAPES: readonly Shape[] = [
+  { hints: KEY_HINTS, pattern: KEYS, replacement: PLACEHOLDER },
+  {
+    hints: ["api", "Api", "API", "uthorization", "UTHORIZATION"],
+    pattern: HEADERS,
+    replacement: AFTER_NAME,
+  },
+  { hints: VARIABLE_HINTS, pattern: VARIABLES, replacement: AFTER_NAME },
+  { hints: ["://"], pattern: URL_PASSWORDS, replacement: AFTER_NAME },
+  { hints: ["?", "&"], pattern: URL_PARAMETERS, replacement: AFTER_NAME },
+  { hints: ["sig=", "Sig=", "SIG="], pattern: URL_SIGNATURES, replacement: AFTER_NAME },
+];
 
 export function withoutShapes(text: string): string {
-  if (!HINTS.test(text)) return text;
-  return withoutPrivateKeys(text)
-    .replaceAll(KEYS, PLACEHOLDER)
-    .replaceAll(HEADERS, `$1${PLACEHOLDER}`)
-    .replaceAll(VARIABLES, `$1${PLACEHOLDER}`)
-    .replaceAll(URL_PASSWORDS, `$1${PLACEHOLDER}`)
-    .replaceAll(URL_PARAMETERS, `$1${PLACEHOLDER}`)
-    .replaceAll(URL_SIGNATURES, `$1${PLACEHOLDER}`);
+  let result = withoutPrivateKeys(text);
+  for (const { hints, pattern, replacement } of SHAPES)
+    if (hints.some((hint) => result.includes(hint)))
+      result = result.replaceAll(pattern, replacement);
+  return result;
 }
 
 /** Names of fields whose whole value is a secret. */
@@ -78,6 +98,7 @@ const MAX_PEM_LENGTH = 8192;
 
 /** By hand, since a pattern over a block of unknown length would search it again from every start. */
 function withoutPrivateKeys(text: string): string {
+  if (!text.includes(PEM_END)) return text;
   let result = "";
   let copied = 0;
   PEM_BEGIN.lastIndex = 0;

@@ -1,7 +1,18 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { UsageMeter } from "../../../core/usage/usage-meter.ts";
 import { bytesOf } from "../../core/usage/rendered-replies.ts";
-import { aModelServer, aProxy, ask, PROTOCOLS, requestBody, until } from "./proxy-fixture.ts";
+import {
+  aModelServer,
+  aProxy,
+  ask,
+  atEnd,
+  PROTOCOLS,
+  requestBody,
+  until,
+} from "./proxy-fixture.ts";
 
 const LIMIT_FIELDS = {
   "anthropic-messages": "max_tokens",
@@ -59,4 +70,44 @@ test("without a limit of anyone the model's own is reserved, and without that th
   });
   await (await ask(unknown.proxy, { protocol: "openai-responses", body })).text();
   expect(unknown.gate.claims[0]?.unbounded).toEqual(["output without a limit"]);
+});
+
+/** A chunk of Chat Completions that tells the usage so far, as some servers do in each. */
+function event(content: string, output: number): string {
+  const usage = { prompt_tokens: 9, completion_tokens: output, total_tokens: 9 + output };
+  const choices = [{ index: 0, delta: { content }, finish_reason: null }];
+  return `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", choices, usage })}\n\n`;
+}
+
+test("a stream that is over its cap is ended between two events, wherever its bytes were cut", async () => {
+  // The first event tells more output than was reserved; its piece ends within the second one.
+  const [first, second, third] = [event("one", 2000), event("two", 2001), event("three", 2002)];
+  const parts = [
+    first + second.slice(0, 20),
+    second.slice(20, 40),
+    second.slice(40) + third.slice(0, 30),
+    third.slice(30),
+  ];
+  const server = createServer(async (_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const part of parts) {
+      response.write(part);
+      await delay(60);
+    }
+    response.end();
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  atEnd(async () => server.close());
+  const { port } = server.address() as AddressInfo;
+  const { proxy, rows } = await aProxy(`http://127.0.0.1:${port}`);
+  const text = await (await ask(proxy, { protocol: "openai-completions" })).text();
+  expect(text.startsWith(first + second)).toBe(true);
+  const ending = text.slice((first + second).length);
+  expect(ending).not.toContain("three");
+  expect(ending).toMatch(/^data: \{.*"finish_reason":"length"/u);
+  expect(ending.endsWith("data: [DONE]\n\n")).toBe(true);
+  await proxy.close();
+  expect(rows[0]?.end).toBe("capped");
 });

@@ -146,9 +146,9 @@ export async function aProxy(
     onEvent: (event) => events.push(event),
     ...options,
     limits: {
-      firstByteMs: 2_000,
-      idleMs: 2_000,
-      maxHoldMs: 2_000,
+      firstByteMs: 15_000,
+      idleMs: 15_000,
+      maxHoldMs: 15_000,
       heartbeatMs: 50,
       retryMs: 10,
       upstreamTries: 1,
@@ -253,7 +253,7 @@ export async function textOrCut(response: Response): Promise<string> {
 
 /** Waits until something holds; fails with what it last was. */
 export async function until<T>(read: () => T, holds: (value: T) => boolean): Promise<T> {
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + 15_000;
   for (;;) {
     const value = read();
     if (holds(value)) return value;

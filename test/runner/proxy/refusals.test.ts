@@ -158,8 +158,9 @@ test("time held by two requests at once counts once", async () => {
   const { proxy, rows } = await aProxy(server.origin, { gate });
   await Promise.all([1, 2, 3].map(async () => (await ask(proxy)).text()));
   await proxy.close();
-  expect(rows.reduce((sum, row) => sum + row.held_ms, 0)).toBeGreaterThan(600);
-  expect(proxy.totals().heldMs).toBeLessThan(500);
+  const sumMs = rows.reduce((sum, row) => sum + row.held_ms, 0);
+  expect(sumMs).toBeGreaterThan(600);
+  expect(proxy.totals().heldMs).toBeLessThan(sumMs / 1.5);
 });
 
 test.each(PROTOCOLS)(
