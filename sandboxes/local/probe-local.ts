@@ -118,7 +118,8 @@ function checkRoot(): LocalCheck {
     name: "root",
     holds: uid === 0,
     isNeeded: true,
-    detail: `this is uid ${String(uid)}, and only root can give agent and verifier uids of their own`,
+    // docs/decisions/2026-11-30-local-root-only.md has the measurements.
+    detail: `this is uid ${String(uid)}, and without root agent and verifier cannot be held apart, nor limits kept`,
     next: "run as root, or use `--env docker`",
   };
 }
