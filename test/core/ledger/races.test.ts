@@ -196,4 +196,24 @@ describe("a decision that comes too late is made again", () => {
     expect((await old.turn(usd(90), stalled)).kind).toBe("waiting");
     expect((await young.check()).kind).toBe("go-on");
   });
+
+  test("a turn that gathered money and is sent again leases none", async () => {
+    const { ledger } = await pot(100, 64);
+    const { attempt, shard, lease } = await admit(ledger, "one");
+    const holder = await clientIn(ledger, 1 - shard, 1);
+    await holder.draw("1", usd(20));
+    const step = { attempt, shard, token: attempt };
+    const nothing = usd(0);
+    const given = { settle: nothing, giveEarmark: lease.earmarked, giveLeased: nothing };
+    await ledger.wait({ ...step, ...given, seq: 1, wants: usd(90) });
+    const turn = { ...step, seq: 2, take: usd(90), need: usd(90), stalled: SEEN };
+    expect((await ledger.turn(turn)).kind).toBe("gathered");
+    expect((await ledger.turn(turn)).kind).toBe("gathered");
+    await holder.close(CLOSED);
+    expect((await ledger.turn({ ...turn, seq: 3 })).kind).toBe("granted");
+    // Sent late, the first one still gives nobody the right to spend.
+    expect((await ledger.turn(turn)).kind).toBe("gathered");
+    const { leased } = sumPot(await ledger.view());
+    expect(leased.microUsd).toBe(90);
+  });
 });
