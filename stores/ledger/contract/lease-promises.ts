@@ -14,6 +14,7 @@ import {
   step,
   usd,
 } from "./assert-ledger.ts";
+import type { CloseRequest, OpenLease } from "../../../core/model/ledger-request.ts";
 import type { Ledger } from "../../../core/ports/ledger.ts";
 import { systemClock } from "../../../host/system-clock.ts";
 import type { LedgerFixture, LedgerPromise } from "./ledger-promise.ts";
@@ -120,6 +121,7 @@ export const leasePromises: readonly LedgerPromise[] = [
       await ledger.draw(drawOf(open, 1, { microUsd: 20 }));
       // The number was used, and not for leaving a queue.
       await assert.rejects(ledger.leave(step(open, 1)), /out of step/u);
+      await assert.rejects(ledger.close(closeOf(open, 1)), /out of step/u);
       await assertMoney(ledger, { remaining: 80, held: 20, settled: 0 });
     },
   },
@@ -129,18 +131,11 @@ export const leasePromises: readonly LedgerPromise[] = [
       const ledger = await openLedger(fixture, { caps: { microUsd: 100 } });
       const open = await admitted(ledger, aTrial("one"));
       await ledger.draw(drawOf(open, 1, { microUsd: 40 }));
-      const { setting } = open.lease;
       const close = {
-        ...step(open, 2),
+        ...closeOf(open, 2),
         settle: usd(25),
-        earmarked: usd(0),
         leased: amountOf({ microUsd: 40, rollouts: 1 }),
-        settled: usd(0),
-        waits: false,
-        setting,
         peak: usd(40),
-        complete: true,
-        unknown: { usd: false, tokens: false },
       };
       const others = await fourLedgers(fixture);
       const replies = await Promise.all(others.map(async (other) => await other.close(close)));
@@ -225,6 +220,15 @@ export const leasePromises: readonly LedgerPromise[] = [
     },
   },
 ];
+
+/** The end of a trial that spent nothing. */
+function closeOf(open: OpenLease, seq: number): CloseRequest {
+  const { earmarked, leased, settled, setting } = open.lease;
+  const lease = { earmarked, leased, settled, setting };
+  const unknown = { usd: false, tokens: false };
+  const ending = { waits: false, complete: true, unknown };
+  return { ...step(open, seq), ...lease, ...ending, settle: usd(0), peak: usd(0) };
+}
 
 async function fourLedgers(fixture: LedgerFixture): Promise<readonly Ledger[]> {
   return await Promise.all([1, 2, 3, 4].map(async () => await newLedger(fixture)));
