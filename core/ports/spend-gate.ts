@@ -21,10 +21,13 @@ export type SpendDecision =
   | { readonly kind: "lease"; readonly lease: SpendLease }
   /** It does not fit while other calls are open; ask again after that time. */
   | { readonly kind: "wait"; readonly retryAfterMs: number }
-  /** `budget`: the pot will never bear it. `unbounded`, `unpriced`: under a cap it may not be made. */
+  /**
+   * `budget`: the command's pot will never bear it. `trial-limit`: the trial's own cap is reached.
+   * `unbounded`, `unpriced`: this one call may not be made under a cap.
+   */
   | {
       readonly kind: "refused";
-      readonly reason: "budget" | "unbounded" | "unpriced";
+      readonly reason: "budget" | "trial-limit" | "unbounded" | "unpriced";
       readonly message: string;
     };
 

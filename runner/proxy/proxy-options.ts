@@ -21,13 +21,13 @@ export interface ModelRules {
 }
 
 export interface ProxyLimits {
-  /** From a request sent to the first byte of its answer. */
+  /** From a request sent to the first byte of its answer; and how long one may wait for the pot. */
   readonly firstByteMs: number;
   /** Between two pieces of an answer. */
   readonly idleMs: number;
   /** A whole answer. */
   readonly totalMs: number;
-  /** How long a request may be held: for the pot, or between our own retries. */
+  /** How long a request may be held between our own retries. */
   readonly maxHoldMs: number;
   /** Silence after which a held stream is told that it is still being worked on. */
   readonly heartbeatMs: number;
@@ -76,6 +76,7 @@ export const DEFAULT_LIMITS: ProxyLimits = {
 /** Why a proxy refuses every further request. */
 export type StopReason =
   | "budget"
+  | "trial-limit"
   | "ledger"
   | "anomaly"
   | "provider-failing"

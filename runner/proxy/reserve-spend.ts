@@ -26,7 +26,7 @@ export async function reserveSpend(
   claim: SpendClaim,
 ): Promise<Reservation> {
   const { clock, limits, state } = context;
-  const deadline = clock.monotonicMs() + limits.maxHoldMs;
+  const deadline = clock.monotonicMs() + limits.firstByteMs;
   const leftMs = (): number => Math.max(0, deadline - clock.monotonicMs());
   return holdWhile(context, held, async () => {
     const { signal } = held.guard;

@@ -91,7 +91,8 @@ function refuseUnpaid(
       });
     case "refused": {
       const { reason, message } = reservation;
-      if (reason === "budget") return stopAndRefuse(context, served, { reason, message });
+      if (reason === "budget" || reason === "trial-limit")
+        return stopAndRefuse(context, served, { reason, message });
       return refuseCall(served, { status: 400, code: reason, message });
     }
   }

@@ -45,7 +45,7 @@ test("stop ends a wait for the pot", async () => {
   gate.decide = () => new Promise(() => {});
   const { proxy, events } = await aProxy(server.origin, {
     gate,
-    limits: { maxHoldMs: 60_000, settleMs: 50 },
+    limits: { firstByteMs: 60_000, settleMs: 50 },
   });
   const waiting = ask(proxy, { stream: false }).then(textOrCut, () => "cut");
   await until(

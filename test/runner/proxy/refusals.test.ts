@@ -88,6 +88,15 @@ for (const protocol of PROTOCOLS)
       );
     });
 
+test("a trial's own limit ends its calls under its own name", async () => {
+  const server = await aModelServer();
+  const gate = new FakeGate();
+  gate.decide = () => ({ kind: "refused", reason: "trial-limit", message: "5 dollars" });
+  const { proxy, events } = await aProxy(server.origin, { gate });
+  expect(await (await ask(proxy)).text()).toContain("this run is stopped (trial-limit)");
+  expect(events).toEqual([{ type: "stopped", reason: "trial-limit", message: "5 dollars" }]);
+});
+
 test("a call of unbounded cost is refused by itself, the next one is served", async () => {
   const server = await aModelServer();
   const gate = new FakeGate();
@@ -187,7 +196,7 @@ test("a call that the pot keeps waiting too long is told to come back", async ()
   const server = await aModelServer();
   const gate = new FakeGate();
   gate.decide = () => ({ kind: "wait", retryAfterMs: 30 });
-  const { proxy, rows } = await aProxy(server.origin, { gate, limits: { maxHoldMs: 150 } });
+  const { proxy, rows } = await aProxy(server.origin, { gate, limits: { firstByteMs: 150 } });
   const response = await ask(proxy, { stream: false });
   expect(response.status).toBe(503);
   expect(response.headers.get("retry-after")).toBe("5");
@@ -203,7 +212,7 @@ test("a lease that comes when nobody waits any more goes back", async () => {
     new Promise((resolve) => {
       setTimeout(resolve, 250, { kind: "lease", lease: { id: "late" } });
     });
-  const { proxy } = await aProxy(server.origin, { gate, limits: { maxHoldMs: 100 } });
+  const { proxy } = await aProxy(server.origin, { gate, limits: { firstByteMs: 100 } });
   expect((await ask(proxy, { stream: false })).status).toBe(503);
   await until(
     () => gate.settled,
