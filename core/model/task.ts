@@ -215,6 +215,7 @@ export const Task = z.object({
   /** Folder names inside the task, as its layout has them. */
   environmentDir: z.string(),
   verifierDir: z.enum(["tests", "verifier"]),
+  /** Where the task's solve.sh stands; null without one. */
   oracleDir: z.enum(["solution", "oracle"]).nullable(),
   /** The shell line that runs the verifier inside its folder; `./test.sh` for the test-script type. */
   verifierCommand: z.string(),

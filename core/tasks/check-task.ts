@@ -6,7 +6,7 @@ import type { ParsedTask } from "./parse-result.ts";
 import { parseTask } from "./parse-task.ts";
 import { formatProblem } from "./problem.ts";
 import type { TaskFiles } from "./task-files.ts";
-import { entriesBelow, hasFile } from "./task-files.ts";
+import { entriesBelow, hasFile, hasFolder } from "./task-files.ts";
 import { problemOfName } from "./task-names.ts";
 
 /** What a static look at a task finds. */
@@ -98,12 +98,13 @@ function mentionsReward(files: TaskFiles, { verifierDir }: ParsedTask): boolean 
   );
 }
 
-function* checkOracle(files: TaskFiles, { oracleDir, config }: ParsedTask): Generator<Finding> {
+function* checkOracle(files: TaskFiles, { config }: ParsedTask): Generator<Finding> {
   if (config.steps.length > 0) return;
-  if (oracleDir === null) {
+  const folder = ["oracle", "solution"].find((each) => hasFolder(files, each));
+  if (folder === undefined) {
     yield warn("there is no oracle/ or solution/, so nothing shows that the task can be solved");
-  } else if (!hasFile(files, `${oracleDir}/solve.sh`)) {
-    yield issue(`${oracleDir}/solve.sh: is not there, the oracle runs it`);
+  } else if (!hasFile(files, `${folder}/solve.sh`)) {
+    yield issue(`${folder}/solve.sh: is not there, the oracle runs it`);
   }
 }
 

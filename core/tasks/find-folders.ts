@@ -38,9 +38,11 @@ export function findComposeFile(files: TaskFiles): string | null {
   return COMPOSE_FILES.find((name) => hasFile(files, `environment/${name}`)) ?? null;
 }
 
+/** A folder without a solve.sh solves nothing: an oracle that runs it would measure the empty task. */
 function findOracle(files: TaskFiles): TaskFolders["oracleDir"] {
-  if (hasFolder(files, "oracle")) return "oracle";
-  return hasFolder(files, "solution") ? "solution" : null;
+  const folder = hasFolder(files, "oracle") ? "oracle" : "solution";
+  const kind = files.entries.get(`${folder}/solve.sh`)?.kind;
+  return kind === "file" || kind === "symlink" ? folder : null;
 }
 
 type FoundVerifier =

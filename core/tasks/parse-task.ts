@@ -10,6 +10,7 @@ import type {
   TaskResult,
 } from "./parse-result.ts";
 import type { Problem } from "./problem.ts";
+import { refuseEntrypoint } from "./refuse-entrypoint.ts";
 import type { TaskFiles } from "./task-files.ts";
 import { textsIn } from "./task-files.ts";
 import { isSimulatedUser, unsupportedFeatures } from "./unsupported-features.ts";
@@ -90,7 +91,11 @@ function assemble(files: TaskFiles, definition: Definition, folders: TaskFolders
     ...definition.config,
     verifier: { ...definition.config.verifier, aggregatePolicy },
   };
-  const refusals: Refusal[] = [...unsupportedFeatures(config, document), ...folders.refusals];
+  const refusals: Refusal[] = [
+    ...unsupportedFeatures(config, document),
+    ...folders.refusals,
+    ...refuseEntrypoint(files, config),
+  ];
   return {
     name: files.name,
     layout,

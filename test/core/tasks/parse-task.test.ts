@@ -112,6 +112,16 @@ test("verifier/ beats tests/ and oracle/ beats solution/, even when the winner i
   );
 });
 
+test("a solution is a solve.sh, not a folder of that name", () => {
+  const { oracleDir } = parsed(nativeFiles("---\n---\ndo it", { "oracle/solve.sh": "" }));
+  expect(oracleDir).toBe("oracle");
+  const { entries, texts, name } = nativeFiles("---\n---\ndo it", { "oracle/README.md": "later" });
+  const without = new Map([...entries].filter(([path]) => path !== "oracle/solve.sh"));
+  expect(parsed({ name, texts, entries: without }).oracleDir).toBeNull();
+  const linked = new Map([...entries, ["oracle/solve.sh", anEntry({ kind: "symlink" })]]);
+  expect(parsed({ name, texts, entries: linked }).oracleDir).toBe("oracle");
+});
+
 test("both layouts in one folder must say the same", () => {
   const harbor = {
     "task.toml": '[agent]\ntimeout_sec = 300\n[environment]\nmemory = "2G"\n',
