@@ -18,6 +18,10 @@ export interface BuildRecipe {
   readonly isUnchanged: boolean;
   /** Images that must be there first, after mapping. */
   readonly bases: readonly string[];
+  /** Whether steps run commands, which then need a network of their own. */
+  readonly runsCommands: boolean;
+  /** What ADD fetches: by the daemon itself, from the daemon's own network. */
+  readonly remoteSources: readonly string[];
   /** What only BuildKit can build, `line N: what`; null when the daemon's own builder can. */
   readonly buildKitOnly: string | null;
 }
@@ -59,6 +63,8 @@ export function makeRecipe(
     text: edited,
     isUnchanged: edited === text,
     bases: [...new Set(bases)],
+    runsCommands: dockerfile.instructions.some(runsCommand),
+    remoteSources: dockerfile.instructions.flatMap(remoteSourcesOf),
     buildKitOnly,
   };
 }
@@ -127,6 +133,17 @@ function baseReferences(stage: PlannedStage, stages: readonly PlannedStage[]): s
     return source.kind === "image" ? [source.reference] : [];
   });
   return stage.base.kind === "image" ? [stage.base.reference, ...others] : others;
+}
+
+function runsCommand(each: Instruction): boolean {
+  return each.kind === "RUN" || each.kind === "ONBUILD";
+}
+
+/** Sources that are, or may become by a variable, an address. */
+function remoteSourcesOf(each: Instruction): string[] {
+  const added = each.kind === "ONBUILD" ? each.trigger : each;
+  if (added.kind !== "ADD") return [];
+  return added.sources.filter((source) => /^["']?(\$|[a-z]+:\/\/|git@)/iu.test(source));
 }
 
 /** The first thing that Docker's own builder, without BuildKit, does not know. */

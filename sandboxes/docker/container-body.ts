@@ -1,6 +1,6 @@
 import type { PreparedImage, SandboxLimits, SandboxOwner } from "../../core/ports/sandbox.ts";
 import { ownershipLabels } from "./ownership-labels.ts";
-import { SUPERVISOR } from "./supervisor-script.ts";
+import { SUPERVISOR_STARTER } from "./supervisor-script.ts";
 
 /** Docker's default capabilities without MKNOD and NET_RAW (attack 19). */
 const CAPABILITIES = [
@@ -54,7 +54,7 @@ export function containerBody(plan: ContainerPlan): Record<string, unknown> {
     Hostname: "sandbox",
     // A name without a value takes it out of the image's environment (Engine API).
     Env: Object.keys(image.env),
-    Entrypoint: ["/bin/sh", "-c", SUPERVISOR],
+    Entrypoint: ["/bin/sh", "-c", SUPERVISOR_STARTER],
     Cmd: ["sandbox"],
     Healthcheck: { Test: ["NONE"] },
     OpenStdin: true,

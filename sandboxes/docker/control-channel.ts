@@ -6,11 +6,13 @@ import { deferred } from "./deferred.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { FrameScanner, type Scanned } from "./frame-scanner.ts";
 import { readStdioFrames } from "./stdio-frames.ts";
+import { SUPERVISOR_PROGRAM } from "./supervisor-script.ts";
 
 /** Longest wait for the supervisor: it answers in milliseconds unless root inside has stopped it. */
-const ANSWER_TIMEOUT_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 60_000;
 
-type OnOutput = (stream: "stdout" | "stderr", chunk: Uint8Array) => void;
+type StreamName = "stdout" | "stderr";
+type OnOutput = (stream: StreamName, chunk: Uint8Array) => void;
 
 interface Pending {
   readonly parts: string[];
@@ -23,7 +25,9 @@ interface Job {
   readonly onOutput: OnOutput;
   /** Its process inside, once it has said so. */
   pid: string | null;
-  readonly ended: Set<"stdout" | "stderr">;
+  /** Streams that are the job's: from the frame that begins it to the one that ends it. */
+  readonly begun: Set<StreamName>;
+  readonly ended: Set<StreamName>;
   readonly resolve: (end: JobEnd) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -73,7 +77,7 @@ export class ControlChannel {
 
   /** Resolves when the supervisor of a started container answers. */
   async greet(): Promise<void> {
-    await this.#write(`${this.#token}\n`);
+    await this.#write(`${SUPERVISOR_PROGRAM}${this.#token}\n`);
     await this.#withinTime(this.#ready.promise);
   }
 
@@ -108,7 +112,8 @@ export class ControlChannel {
     this.#sequence += 1;
     const id = String(this.#sequence);
     const end = new Promise<JobEnd>((resolve, reject) => {
-      this.#job = { id, onOutput, pid: null, ended: new Set(), resolve, reject };
+      const [begun, ended] = [new Set<StreamName>(), new Set<StreamName>()];
+      this.#job = { id, onOutput, pid: null, begun, ended, resolve, reject };
     });
     end.catch(() => undefined);
     try {
@@ -148,15 +153,17 @@ export class ControlChannel {
     this.#ready.reject(lost("its supervisor's stream ended"));
   }
 
-  #take(stream: "stdout" | "stderr", scanned: Scanned): void {
+  #take(stream: StreamName, scanned: Scanned): void {
     if (scanned.kind === "output") {
-      this.#job?.onOutput(stream, scanned.bytes);
+      if (this.#job?.begun.has(stream) === true && !this.#job.ended.has(stream))
+        this.#job.onOutput(stream, scanned.bytes);
       return;
     }
     const [kind = "", id = "", rest = "", ...more] = scanned.text.split(" ");
     if (kind === "h" || kind === "k") this.#takeGreeting(kind, id, rest);
     if (kind === "c") this.#takeAnswer(id, rest, more.join(" "));
     if (this.#job?.id !== id) return;
+    if (kind === "b") this.#job.begun.add(stream);
     if (kind === "j") this.#job.pid = rest;
     if (kind === "w") this.#takeJobEnd(this.#job, stream, rest);
   }
@@ -178,7 +185,7 @@ export class ControlChannel {
     if (kind === ".") pending.resolve(pending.parts);
   }
 
-  #takeJobEnd(job: Job, stream: "stdout" | "stderr", code: string): void {
+  #takeJobEnd(job: Job, stream: StreamName, code: string): void {
     if (code === "held" || code === "dead") {
       job.resolve({ kind: "not-started" });
       return;

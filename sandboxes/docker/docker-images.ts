@@ -8,6 +8,7 @@ import { CONTEXT_LABEL, findCached, imageLabels } from "./image-cache.ts";
 import { isOwnReference, OWN_REPOSITORY } from "./image-reference.ts";
 import { type ImageFacts, inspectImage, preparedImage } from "./inspect-image.ts";
 import { pullImage } from "./pull-image.ts";
+import { checkRemoteSource } from "./remote-source.ts";
 
 export interface ImageSettings {
   readonly platform: string;
@@ -56,11 +57,14 @@ export class DockerImages {
     const key = keyOf({ revision: RECIPE_REVISION, contextDigest, platform, bases });
     const cached = await findCached(this.#client, key);
     if (cached !== null) return preparedImage(cached, false);
+    for (const source of recipe.remoteSources) await checkRemoteSource(source);
     const tag = newTag(request, contextDigest);
     const labels = imageLabels(request.owner, { key, contextDigest, bases });
-    await this.#settings.withBuildNetwork(request, async (network) => {
+    const run = async (network: string): Promise<void> => {
       await this.#run({ ...request, recipe, tag, labels, network });
-    });
+    };
+    if (recipe.runsCommands) await this.#settings.withBuildNetwork(request, run);
+    else await run("none");
     const built = await inspectImage(this.#client, tag);
     if (built === null || built.labels[CONTEXT_LABEL] !== contextDigest)
       throw new SandboxError("image-missing", `${tag} was built and is not there any more`);

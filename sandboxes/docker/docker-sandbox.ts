@@ -1,4 +1,3 @@
-import * as z from "zod";
 import {
   type ByteStream,
   type Command,
@@ -13,7 +12,6 @@ import {
 import type { ControlChannel } from "./control-channel.ts";
 import { endProcesses, type Victims } from "./end-processes.ts";
 import type { EngineClient } from "./engine-client.ts";
-import { hasStatus } from "./engine-error.ts";
 import { ExecSession } from "./exec-session.ts";
 import { checkCommand } from "./exec-wrapper.ts";
 import { Freezer } from "./freezer.ts";
@@ -25,15 +23,6 @@ import type { NetworkTools } from "./sandbox-network.ts";
 import { spawnProcess } from "./spawn-process.ts";
 import type { Ask } from "./walk-path.ts";
 
-const ContainerState = z.looseObject({
-  State: z.looseObject({
-    Running: z.boolean(),
-    Dead: z.boolean().optional(),
-    OOMKilled: z.boolean().optional(),
-    ExitCode: z.number(),
-  }),
-});
-
 /** What the backend knows of a container that it has started. */
 export interface StartedContainer {
   readonly id: string;
@@ -43,6 +32,8 @@ export interface StartedContainer {
   readonly isolation: Sandbox["isolation"];
   /** Puts the container on the open internet behind a guard, or takes it off every network. */
   readonly setNetwork: (policy: NetworkPolicy, tools: NetworkTools) => Promise<void>;
+  /** Kills all of a user at once, from a container beside this one. */
+  readonly killFromOutside: (uid: number) => Promise<void>;
   readonly renewLease: (leaseMs: number) => Promise<void>;
   /** Removes the container and proves it gone. */
   readonly remove: () => Promise<void>;
@@ -55,6 +46,7 @@ export class DockerSandbox implements Sandbox {
   readonly #container: StartedContainer;
   readonly #freezer: Freezer;
   readonly #running = new Map<ExecSession, string | null>();
+  readonly #ending = new AbortController();
   #starting = 0;
   #destroyed: Promise<void> | null = null;
 
@@ -87,11 +79,20 @@ export class DockerSandbox implements Sandbox {
   async *get(path: string): ByteStream & AsyncGenerator<Uint8Array, void, undefined> {
     this.#assertOpen();
     const { client, id } = this.#container;
-    const isBusy = async (): Promise<boolean> => (await this.#askLine("count")).at(-1) !== "0";
-    yield* getArchive(
-      { client, containerId: id, ask: this.#ask, freezer: this.#freezer, isBusy },
-      path,
-    );
+    const source = {
+      client,
+      containerId: id,
+      ask: this.#ask,
+      freezer: this.#freezer,
+      signal: this.#ending.signal,
+      isBusy: async () => (await this.#askLine("count")).at(-1) !== "0",
+    };
+    try {
+      yield* getArchive(source, path);
+    } catch (error) {
+      if (this.#destroyed !== null) throw lost("it was destroyed");
+      throw error;
+    }
   }
 
   async network(policy: NetworkPolicy): Promise<void> {
@@ -139,6 +140,8 @@ export class DockerSandbox implements Sandbox {
   }
 
   async #end(): Promise<void> {
+    // The daemon removes nothing that it is still reading for someone.
+    this.#ending.abort(lost("it was destroyed"));
     await this.#container.remove();
     this.#container.control.close();
   }
@@ -158,9 +161,10 @@ export class DockerSandbox implements Sandbox {
 
   async #purge(victims: Victims): Promise<number> {
     await this.#freezer.whenThawed();
-    const { client, control, id, pidsLimit } = this.#container;
+    const { client, control, id, pidsLimit, killFromOutside } = this.#container;
     const isAlone = (): boolean => this.#starting === 0;
-    return await endProcesses({ client, control, containerId: id, pidsLimit, isAlone }, victims);
+    const tools = { client, control, containerId: id, pidsLimit, isAlone, killFromOutside };
+    return await endProcesses(tools, victims);
   }
 
   #host(): CommandHost {
@@ -206,13 +210,10 @@ export class DockerSandbox implements Sandbox {
     if (this.#container.control.isClosed) throw lost("its container has ended");
   }
 
-  /** Asks the daemon, because the end of a stream says nothing about who ended it. */
+  /** Asks the supervisor: processes of a dying container end before the daemon calls it dead. */
   async #assertAlive(): Promise<void> {
     this.#assertOpen();
-    const { client, id } = this.#container;
-    const state = await containerState(client, id);
-    if (state === "running") return;
-    throw lost(state);
+    await this.#askLine("count");
   }
 
   /** A call that fails while the sandbox is going away fails as `lost`, whatever broke first. */
@@ -228,16 +229,4 @@ export class DockerSandbox implements Sandbox {
 
 function lost(reason: string): SandboxError {
   return new SandboxError("lost", `sandbox lost: ${reason}`);
-}
-
-async function containerState(client: EngineClient, id: string): Promise<string> {
-  try {
-    const { State } = await client.json(ContainerState, "GET", `/containers/${id}/json`);
-    if (State.Running && State.Dead !== true) return "running";
-    const memory = State.OOMKilled === true ? ", a process was killed for memory" : "";
-    return `its container exited with ${String(State.ExitCode)}${memory}`;
-  } catch (error) {
-    if (hasStatus(error, 404)) return "its container was removed";
-    throw error;
-  }
 }

@@ -14,6 +14,8 @@ import { DockerImages } from "./docker-images.ts";
 import { DockerSandbox } from "./docker-sandbox.ts";
 import { EngineClient } from "./engine-client.ts";
 import { configFolder, type EndpointOptions, resolveEndpoint } from "./engine-endpoint.ts";
+import { HelperContainers, useHelper } from "./helper-containers.ts";
+import { hasHelpers, killProgram } from "./helper-program.ts";
 import { removeCachedImages } from "./image-cache.ts";
 import { containerExists, listContainers, renameContainer } from "./list-containers.ts";
 import { NetworkGuard } from "./network-guard.ts";
@@ -28,6 +30,12 @@ export interface ConnectOptions extends EndpointOptions {
   readonly nextWithoutDaemon?: string;
 }
 
+interface BackendParts {
+  readonly guard: NetworkGuard | null;
+  readonly helpers: HelperContainers | null;
+  readonly env: EndpointOptions["env"];
+}
+
 /** Sandboxes as containers of a Docker daemon, on this machine or elsewhere. */
 export class DockerSandboxes implements SandboxBackend {
   readonly name = "docker";
@@ -35,18 +43,19 @@ export class DockerSandboxes implements SandboxBackend {
   readonly #client: EngineClient;
   readonly #facts: DaemonFacts;
   readonly #guard: NetworkGuard | null;
+  readonly #helpers: HelperContainers | null;
   readonly #images: DockerImages;
   #hasDiskQuota: boolean;
 
   private constructor(
     client: EngineClient,
     facts: DaemonFacts,
-    guard: NetworkGuard | null,
-    env: EndpointOptions["env"],
+    { guard, helpers, env }: BackendParts,
   ) {
     this.#client = client;
     this.#facts = facts;
     this.#guard = guard;
+    this.#helpers = helpers;
     this.#hasDiskQuota = facts.diskQuota !== "no";
     this.#images = new DockerImages(client, {
       platform: facts.platform,
@@ -68,8 +77,12 @@ export class DockerSandboxes implements SandboxBackend {
       const client = await EngineClient.connect(endpoint);
       const facts = await probeDaemon(client);
       const daemonNowMs = (): number => Date.now() + facts.clockOffsetMs;
-      const guard = await NetworkGuard.open(client, { platform: facts.platform, daemonNowMs });
-      return new DockerSandboxes(client, facts, guard, options.env);
+      const { platform } = facts;
+      const helpers = hasHelpers(platform)
+        ? new HelperContainers(client, { platform, daemonNowMs })
+        : null;
+      const guard = helpers === null ? null : await NetworkGuard.open(client, helpers);
+      return new DockerSandboxes(client, facts, { guard, helpers, env: options.env });
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
       throw new BenchError("unavailable", `no docker daemon answers: ${messageOf(error)}`, {
@@ -173,6 +186,20 @@ export class DockerSandboxes implements SandboxBackend {
       },
       setNetwork: async (policy, tools) => {
         await network.set(policy, tools);
+      },
+      killFromOutside: async (uid) => {
+        if (this.#helpers === null) return;
+        await useHelper(
+          await this.#helpers.make({
+            program: killProgram(this.#helpers.platform),
+            owner: request.owner,
+            serves: name,
+            network: "none",
+            processes: `container:${id}`,
+            uid,
+            capabilities: [],
+          }),
+        );
       },
       renewLease: async (leaseMs) => {
         const query = { name: leaseName(name, this.#daemonNowMs() + leaseMs) };

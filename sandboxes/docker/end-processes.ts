@@ -14,6 +14,7 @@ export type Victims =
    */
   | {
       readonly kind: "tree";
+      readonly uid: number;
       readonly root: string;
       readonly older: readonly string[];
       readonly otherRoots: readonly string[];
@@ -28,18 +29,24 @@ export interface PurgeTools {
   readonly pidsLimit: number;
   /** Whether no command is just starting, which a kill of everything would hit unseen. */
   readonly isAlone: () => boolean;
+  /** Kills all of a user in one call, from outside the sandbox's limits. */
+  readonly killFromOutside: (uid: number) => Promise<void>;
 }
 
 const ROUNDS = 60;
 const PATIENCE_MS = 10_000;
 
+/** Thousands of busy processes leave the supervisor too little time to look at them one by one. */
+const CROWDED_MS = 1000;
+
 /**
  * Kills processes until none is left and resolves to the number left: 0 is a proof, two looks in a
- * row. What outruns the supervisor by forking on loses the right to fork: the container's process
- * limit is lowered to nothing meanwhile, which the kernel holds.
+ * row. What takes the processor away from the search is killed from outside, where it is one user's.
+ * What outruns the search by forking on loses the right to fork: the container's process limit is
+ * lowered to nothing meanwhile, which the kernel holds.
  */
 export async function endProcesses(tools: PurgeTools, victims: Victims): Promise<number> {
-  let left = await purgeOnce(tools, victims);
+  let left = await purgeInTime(tools, victims);
   if (left === 0) return 0;
   const isFrozen = await limitProcesses(tools, 1);
   try {
@@ -50,6 +57,29 @@ export async function endProcesses(tools: PurgeTools, victims: Victims): Promise
     if (isFrozen) await limitProcesses(tools, tools.pidsLimit);
   }
   return left;
+}
+
+async function purgeInTime(tools: PurgeTools, victims: Victims): Promise<number> {
+  const purge = purgeOnce(tools, victims);
+  const uid = uidOf(victims);
+  // Root's processes are not only the victims: for them there is no kill from outside.
+  if (uid === null || uid === 0) return await purge;
+  let timer: NodeJS.Timeout | undefined;
+  const crowded = new Promise<"crowded">((resolve) => {
+    timer = setTimeout(() => {
+      resolve("crowded");
+    }, CROWDED_MS);
+  });
+  const first = await Promise.race([purge, crowded]);
+  clearTimeout(timer);
+  if (first !== "crowded") return first;
+  purge.catch(() => undefined);
+  await tools.killFromOutside(uid);
+  return await purge;
+}
+
+function uidOf(victims: Victims): number | null {
+  return victims.kind === "user" || victims.kind === "tree" ? victims.uid : null;
 }
 
 async function purgeOnce(tools: PurgeTools, victims: Victims): Promise<number> {

@@ -8,7 +8,8 @@ const UNASKED = "PATH HOME HOSTNAME TERM PWD OLDPWD SHLVL";
 /**
  * What the daemon starts in place of a command: it says its pid, so that the command can be killed,
  * goes to the folder, takes the environment out of numbered variables (so that no value steers this
- * shell or stands in a command line) and becomes the command. First line on stderr: `p PID`, or `d`
+ * shell or stands in a command line) and becomes the command. Bash puts back what was unset: then
+ * env(1) takes it out again. First line on stderr: `p PID`, or `d`
  * when there is no such folder.
  */
 const WRAPPER = `
@@ -22,6 +23,9 @@ while [ "$BENCH_I" != "$2" ]; do
 done
 shift 2
 unset BENCH_I
+if [ -n "$BASH_VERSION" ] && [ -z "$SHLVL" ] && [ -x /usr/bin/env ]; then
+  exec /usr/bin/env -u SHLVL -u _ "$@"
+fi
 exec "$@"
 `;
 
@@ -66,7 +70,7 @@ export function workerLine(id: string, command: Command, setsid: string | null):
   const start = setsid === null ? "exec" : `exec ${setsid} --`;
   const cwd = quoteWord(command.cwd);
   return (
-    `if [ -d ${cwd} ]; then ( IFS=' ' read -r BENCH_P BENCH_R </proc/self/stat; ` +
+    `begin ${id}; if [ -d ${cwd} ]; then ( IFS=' ' read -r BENCH_P BENCH_R </proc/self/stat; ` +
     `say "j ${id} $BENCH_P"; exec </dev/null 2>&3 3>&-; cd ${cwd} || exit 126; ` +
     `unset ${UNASKED}; ${setEnvironment}${start} ${quoteWords(command.argv)} ); ` +
     `finish ${id} $?; else finish ${id} no-folder; fi`

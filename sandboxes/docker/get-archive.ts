@@ -10,6 +10,8 @@ export interface ArchiveSource {
   readonly containerId: string;
   readonly ask: Ask;
   readonly freezer: Freezer;
+  /** Ends the reading, whoever waits for more. */
+  readonly signal: AbortSignal;
   /** Whether processes run that could change files meanwhile. */
   readonly isBusy: () => Promise<boolean>;
 }
@@ -32,6 +34,7 @@ export async function* getArchive(
   try {
     response = await source.client.call("GET", `/containers/${source.containerId}/archive`, {
       query: { path: `/${parts.map(utf8).join("/")}` },
+      signal: source.signal,
       timeoutMs: null,
     });
     for await (const chunk of response) yield Buffer.from(chunk);

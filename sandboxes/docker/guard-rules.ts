@@ -20,7 +20,7 @@ const AF_INET6 = 10;
  * What is not the open internet: private, link-local (a cloud's metadata service), carrier-grade,
  * benchmark, documentation, multicast and reserved addresses (IANA's special-purpose registry).
  */
-const CLOSED_RANGES = [
+export const CLOSED_RANGES = [
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",

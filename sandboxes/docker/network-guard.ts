@@ -5,9 +5,9 @@ import type { SandboxOwner } from "../../core/ports/sandbox.ts";
 import { readTar } from "../../core/tar/read-tar.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { asSandboxError, hasStatus } from "./engine-error.ts";
-import { GuardHelpers, type GuardSettings, type Helper, useHelper } from "./guard-helper.ts";
-import { canGuard } from "./guard-program.ts";
 import { guardMessages, releaseMessages } from "./guard-rules.ts";
+import { type Helper, type HelperContainers, useHelper } from "./helper-containers.ts";
+import { guardProgram } from "./helper-program.ts";
 
 const Network = z.looseObject({
   IPAM: z
@@ -34,22 +34,21 @@ export interface Protected {
  */
 export class NetworkGuard {
   readonly #client: EngineClient;
-  readonly #helpers: GuardHelpers;
+  readonly #helpers: HelperContainers;
   readonly #closed: readonly string[];
 
-  private constructor(client: EngineClient, settings: GuardSettings, closed: readonly string[]) {
+  private constructor(client: EngineClient, helpers: HelperContainers, closed: readonly string[]) {
     this.#client = client;
-    this.#helpers = new GuardHelpers(client, settings);
+    this.#helpers = helpers;
     this.#closed = closed;
   }
 
-  /** null where the daemon has no default network, or runs on a processor that the guard does not know. */
-  static async open(client: EngineClient, settings: GuardSettings): Promise<NetworkGuard | null> {
-    if (!canGuard(settings.platform)) return null;
+  /** null where the daemon has no default network. */
+  static async open(client: EngineClient, helpers: HelperContainers): Promise<NetworkGuard | null> {
     try {
       const { IPAM } = await client.json(Network, "GET", `/networks/${BRIDGE}`);
       const subnets = (IPAM?.Config ?? []).map(({ Subnet }) => Subnet ?? "");
-      return new NetworkGuard(client, settings, [...subnets, ...hostAddresses(client)]);
+      return new NetworkGuard(client, helpers, [...subnets, ...hostAddresses(client)]);
     } catch (error) {
       if (hasStatus(error, 404)) return null;
       throw asSandboxError(error, "backend-unavailable", "cannot look up docker's default network");
@@ -57,27 +56,17 @@ export class NetworkGuard {
   }
 
   /** Makes a helper that closes the private ranges in a running container when it is started. */
-  async closer(containerId: string, { owner, serves, nameServers }: Protected): Promise<Helper> {
+  async closer(containerId: string, protection: Protected): Promise<Helper> {
+    const { nameServers } = protection;
     const messages = guardMessages({ closed: this.#closed, nameServers });
-    return await this.#helpers.make({
-      network: `container:${containerId}`,
-      owner,
-      serves,
-      messages,
-      holds: false,
-    });
+    return await this.#helper(`container:${containerId}`, protection, messages);
   }
 
   /** Makes one that takes the rules away again, so that a network can be attached anew. */
-  async opener(containerId: string, { owner, serves, nameServers }: Protected): Promise<Helper> {
+  async opener(containerId: string, protection: Protected): Promise<Helper> {
+    const { nameServers } = protection;
     const messages = releaseMessages({ closed: this.#closed, nameServers });
-    return await this.#helpers.make({
-      network: `container:${containerId}`,
-      owner,
-      serves,
-      messages,
-      holds: false,
-    });
+    return await this.#helper(`container:${containerId}`, protection, messages);
   }
 
   async attach(containerId: string): Promise<void> {
@@ -90,23 +79,28 @@ export class NetworkGuard {
 
   /** Lends a guarded network to RUN steps, held by a container that lives as long as the build. */
   async lend<Value>(owner: SandboxOwner, use: (network: string) => Promise<Value>): Promise<Value> {
-    const holder = await this.#helpers.make({
-      network: "none",
-      owner,
-      serves: null,
-      messages: [],
-      holds: true,
-    });
+    const protection = { owner, serves: null, nameServers: [] };
+    const holder = await this.#helper("none", protection, "hold");
     try {
       await holder.start();
       const nameServers = await readNameServers(this.#client, holder.id);
       await this.attach(holder.id);
-      const closer = await this.closer(holder.id, { owner, serves: null, nameServers });
-      await useHelper(closer);
+      await useHelper(await this.closer(holder.id, { ...protection, nameServers }));
       return await use(`container:${holder.id}`);
     } finally {
       await holder.remove();
     }
+  }
+
+  async #helper(
+    network: string,
+    { owner, serves }: Protected,
+    work: readonly Buffer[] | "hold",
+  ): Promise<Helper> {
+    const messages = work === "hold" ? [] : work;
+    const program = guardProgram(this.#helpers.platform, messages, work === "hold");
+    const capabilities = ["NET_ADMIN"];
+    return await this.#helpers.make({ program, owner, serves, network, uid: 0, capabilities });
   }
 
   async #connection(change: "connect" | "disconnect", containerId: string): Promise<void> {

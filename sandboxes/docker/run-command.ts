@@ -116,7 +116,13 @@ async function runByExec(
   if (outcome.kind === "stopped") {
     const root = await session.pid();
     if (root !== null)
-      await host.end({ kind: "tree", root, older, otherRoots: host.otherRoots(root) });
+      await host.end({
+        kind: "tree",
+        uid: command.uid,
+        root,
+        older,
+        otherRoots: host.otherRoots(root),
+      });
     await withinTime(read, DRAIN_MS);
     session.abandon();
     return stopped(outcome.stop, sink);

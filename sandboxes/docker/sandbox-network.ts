@@ -1,6 +1,6 @@
 import { type NetworkPolicy, SandboxError, type SandboxOwner } from "../../core/ports/sandbox.ts";
 import type { Freezer } from "./freezer.ts";
-import { type Helper, useHelper } from "./guard-helper.ts";
+import { type Helper, useHelper } from "./helper-containers.ts";
 import type { NetworkGuard, Protected } from "./network-guard.ts";
 import type { Ask } from "./walk-path.ts";
 

@@ -41,7 +41,14 @@ export async function spawnProcess(host: CommandHost, command: Command): Promise
     stderr.stopHolding();
     const root = await session.pid();
     if (root === null) return;
-    if (!hasEnded) await host.end({ kind: "tree", root, older, otherRoots: host.otherRoots(root) });
+    if (!hasEnded)
+      await host.end({
+        kind: "tree",
+        uid: command.uid,
+        root,
+        older,
+        otherRoots: host.otherRoots(root),
+      });
   };
   endOnLimit(command, exitCode, kill);
   return {

@@ -20,38 +20,43 @@ say() { printf '\036%s %s\n' "$TOKEN" "$*" >&3; }
 fields() { ST=$1 PP=$2 SE=$4 TH=@{18} BT=@{20}; }
 
 # Calls a function for every process but this pair and PID 1. GONE tells that one ended meanwhile,
-# so that the look was no proof. A zombie counts only while other threads of it run.
+# so that the look was no proof.
 each() {
   GONE=0
   for D in /proc/[0-9]*; do
-    P=@{D#/proc/} S=
-    case $P in 1 | "$ME" | "$WK") continue ;; esac
-    while IFS= read -r L || [ -n "$L" ]; do S="$S$L "; done <"$D/stat"
-    [ -n "$S" ] || { GONE=1; continue; }
-    fields @{S##*)}
-    case $ST in Z | X) [ "$TH" -gt 1 ] || continue ;; esac
-    "$1"
+    P=@{D#/proc/}
+    case $P in 1 | "$ME" | "$WK") ;; *) "$1" ;; esac
   done
 }
 
-victim() { V="$V $P"; }
+# look: reads one process; false when it has ended. A zombie counts only while other threads of it run.
+look() {
+  S=
+  while IFS= read -r L || [ -n "$L" ]; do S="$S$L "; done <"$D/stat"
+  [ -n "$S" ] || { GONE=1; return 1; }
+  fields @{S##*)}
+  case $ST in Z | X) [ "$TH" -gt 1 ] ;; esac
+}
+
+# A victim is stopped when it is found: it forks no more, and leaves the processor to this search.
+victim() { V="$V $P"; kill -STOP "$P"; }
 keep() { K=$((K + 1)); }
-ids() { case " $1 $2 $3 $4 " in *" $WANT "*) victim ;; *) keep ;; esac; }
+ids() { case " $1 $2 $3 $4 " in *" $WANT "*) look && victim ;; *) keep ;; esac; }
 
 # WANT is a uid; real, effective, saved and file system uid count.
 by_user() {
   U=
   while IFS= read -r L; do case $L in Uid:*) U=@{L#Uid:}; break ;; esac; done <"$D/status"
-  [ -n "$U" ] || { GONE=1; return; }
-  ids $U
+  if [ -n "$U" ]; then ids $U; else GONE=1; fi
 }
 
 # WANT lists the processes that may live.
-by_age() { case $WANT in *" $P:$BT "*) keep ;; *) victim ;; esac; }
+by_age() { look || return; case $WANT in *" $P:$BT "*) keep ;; *) victim ;; esac; }
 
 # TREE holds the root and grows; an orphan that is not in the list of older ones is taken for the
 # tree's, unless there is no list.
 by_tree() {
+  look || return
   case $TREE in
     *" $P "*) victim; return ;;
     *" $PP "*) TREE="$TREE$P "; victim; return ;;
@@ -84,9 +89,7 @@ purge() {
     elif [ "$V" = "$OLD" ]; then
       OLD=x
       for P in $V; do kill -KILL "$P"; done
-    else
-      OLD=$V
-      for P in $V; do kill -STOP "$P"; done
+    else OLD=$V
     fi
   done
   SEQ=$1
@@ -95,13 +98,14 @@ purge() {
   say "c $SEQ . $# $R $ALL"
 }
 
-show() { say "c $SEQ + $P:$BT"; }
+show() { ! look || say "c $SEQ + $P:$BT"; }
 mark() { SEQ=$1; each show; say "c $SEQ ."; }
 
-count() { K=0; each keep; say "c $1 . $K"; }
+living() { ! look || keep; }
+count() { K=0; each living; say "c $1 . $K"; }
 
 # alive SEQ PID: whether that process runs.
-found() { [ "$P" != "$WANT" ] || K=1; }
+found() { [ "$P" != "$WANT" ] || ! look || K=1; }
 alive() { WANT=$2 K=0; each found; say "c $1 . $K"; }
 
 # way SEQ PATH...: the first of the paths that is no plain directory, and what it is instead.
@@ -125,12 +129,13 @@ files() { SEQ=$1; shift; for P in "$@"; do show_file "$P"; done; say "c $SEQ .";
 # A process that an earlier command left behind may still hold the worker's output: then the next
 # command's output would not be its own. Descriptors that cannot be looked at count as held.
 holds() {
+  look || return
   for F in "$D"/fd/*; do
     if [ ! -e "$F" ] && [ ! -L "$F" ]; then HELD=1; return; fi
     if [ "$F" -ef "/proc/$WK/fd/1" ] || [ "$F" -ef "/proc/$WK/fd/2" ]; then HELD=1; return; fi
   done
 }
-remember() { OLDER="$OLDER$P:$BT "; }
+remember() { ! look || OLDER="$OLDER$P:$BT "; }
 # try JOB: passes the next line on to the worker, and remembers who was there before.
 try() {
   IFS= read -r LINE
@@ -142,7 +147,6 @@ try() {
 }
 
 ctl() {
-  exec 3>&2 2>/dev/null
   trap '' PIPE
   IFS=' ' read -r ME L </proc/self/stat
   say "h $ME"
@@ -150,9 +154,10 @@ ctl() {
   echo 'exit 7'
 }
 
+# Both streams say where a job's output begins and ends: what came before is someone else's.
+begin() { say "b $1"; say "b $1" 3>&1; }
 finish() { say "w $1 $2"; say "w $1 $2" 3>&1; }
 worker() {
-  exec 3>&2 2>/dev/null
   IFS=' ' read -r ME L </proc/self/stat
   for S in /usr/bin/setsid /bin/setsid /usr/local/bin/setsid ''; do [ ! -x "$S" ] || break; done
   say "k $ME $S"
@@ -165,6 +170,7 @@ WK=0
 unset HOME HOSTNAME TERM OLDPWD PWD SHLVL PATH
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 cd /
+exec 3>&2 2>/dev/null
 IFS= read -r TOKEN || exit 0
 while :; do
   ctl | worker
@@ -172,5 +178,16 @@ while :; do
 done
 `;
 
-/** The script as the container's shell gets it. */
-export const SUPERVISOR = SCRIPT.replaceAll("@{", "${");
+/**
+ * What stands in the container's command line, for everyone in it to see: a shell that reads its
+ * program from stdin, to the line that is a dot.
+ */
+export const SUPERVISOR_STARTER = `while IFS= read -r L && [ "$L" != . ]; do S="$S$L
+"; done; eval "$S"`;
+
+/** The program as it is sent, without the remarks. */
+export const SUPERVISOR_PROGRAM = `${SCRIPT.replaceAll("@{", "${")
+  .replaceAll(/^\s*#.*\n/gmu, "")
+  .trim()}
+.
+`;

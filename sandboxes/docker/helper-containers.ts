@@ -4,7 +4,7 @@ import type { TarHeader } from "../../core/tar/tar-entry.ts";
 import { writeTar } from "../../core/tar/write-tar.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { asSandboxError, hasStatus } from "./engine-error.ts";
-import { guardProgram, programDigest } from "./guard-program.ts";
+import { programDigest } from "./helper-program.ts";
 import { OWN_REPOSITORY } from "./image-reference.ts";
 import { inspectImage } from "./inspect-image.ts";
 import {
@@ -19,24 +19,29 @@ import { readStdioFrames } from "./stdio-frames.ts";
 
 const Created = z.looseObject({ Id: z.string() });
 
-const GUARD_MS = 60_000;
+/** Longest wait for a helper's "ok": a busy host may take its time to start a container. */
+const HELPER_MS = 60_000;
 
-export interface GuardSettings {
+export interface HelperSettings {
   readonly platform: string;
   readonly daemonNowMs: () => number;
 }
 
 /** What a helper is for. */
-export interface GuardRun {
-  readonly network: string;
+export interface HelperPlan {
+  readonly program: Buffer;
   readonly owner: SandboxOwner;
   /** The name of the sandbox that it is for; null for one that stands for itself. */
   readonly serves: string | null;
-  readonly messages: readonly Buffer[];
-  readonly holds: boolean;
+  /** The daemon's name for its network: `none`, or `container:ID` to share one's. */
+  readonly network: string;
+  /** `container:ID` to see that one's processes. */
+  readonly processes?: string;
+  readonly uid: number;
+  readonly capabilities: readonly string[];
 }
 
-/** A container that does one thing to a network namespace, or holds one. */
+/** A container that does one thing to a sandbox from outside, or holds a namespace. */
 export interface Helper {
   readonly id: string;
   /** Resolves when it has done its work. */
@@ -53,20 +58,24 @@ export async function useHelper(helper: Helper): Promise<void> {
   }
 }
 
-/** Containers with nothing in them but the guard program: the one place where CAP_NET_ADMIN is given. */
-export class GuardHelpers {
+/** Containers with nothing in them but one program of ours. */
+export class HelperContainers {
   readonly #client: EngineClient;
-  readonly #settings: GuardSettings;
+  readonly #settings: HelperSettings;
   readonly #loaded = new Map<string, Promise<string>>();
 
-  constructor(client: EngineClient, settings: GuardSettings) {
+  constructor(client: EngineClient, settings: HelperSettings) {
     this.#client = client;
     this.#settings = settings;
   }
 
+  get platform(): string {
+    return this.#settings.platform;
+  }
+
   /** Creates a helper that has not been started. */
-  async make(run: GuardRun): Promise<Helper> {
-    const id = await this.#create(run);
+  async make(plan: HelperPlan): Promise<Helper> {
+    const id = await this.#create(plan);
     return {
       id,
       start: async () => {
@@ -78,35 +87,35 @@ export class GuardHelpers {
     };
   }
 
-  async #create(run: GuardRun, isRetry = false): Promise<string> {
-    const { platform, daemonNowMs } = this.#settings;
-    const image = await this.#load(guardProgram(platform, run.messages, run.holds));
-    const name = leaseName(newSandboxName(), daemonNowMs() + run.owner.leaseMs);
+  async #create(plan: HelperPlan, isRetry = false): Promise<string> {
+    const image = await this.#load(plan.program);
+    const endsAtMs = this.#settings.daemonNowMs() + plan.owner.leaseMs;
+    const name = leaseName(newSandboxName(), endsAtMs);
     try {
-      const request = { query: { name }, json: guardBody(image, run) };
+      const request = { query: { name }, json: helperBody(image, plan) };
       return (await this.#client.json(Created, "POST", "/containers/create", request)).Id;
     } catch (error) {
       await removeContainer(this.#client, name);
       if (hasStatus(error, 404) && !isRetry) {
         // Someone has removed the image since it was loaded.
         this.#loaded.clear();
-        return await this.#create(run, true);
+        return await this.#create(plan, true);
       }
-      throw asSandboxError(error, "start-failed", "cannot make the network guard");
+      throw asSandboxError(error, "start-failed", "cannot make a helper container");
     }
   }
 
   async #startAndWait(id: string): Promise<void> {
     const query = { stream: 1, stdin: 1, stdout: 1, stderr: 1 };
     const socket = await this.#client.hijack(`/containers/${id}/attach`, { query });
-    const timer = setTimeout(() => socket.destroy(), GUARD_MS);
+    const timer = setTimeout(() => socket.destroy(), HELPER_MS);
     try {
       await this.#client.run("POST", `/containers/${id}/start`);
       for await (const { chunk } of readStdioFrames(keepOpen(socket)))
         if (Buffer.from(chunk).toString("latin1") === "ok\n") return;
-      throw new SandboxError("unsupported", "the kernel of the docker host takes no routing rules");
+      throw new SandboxError("unsupported", "the kernel of the docker host refuses the helper");
     } catch (error) {
-      throw asSandboxError(error, "start-failed", "cannot start the network guard");
+      throw asSandboxError(error, "start-failed", "cannot start a helper container");
     } finally {
       clearTimeout(timer);
     }
@@ -121,12 +130,12 @@ export class GuardHelpers {
       return await known;
     } catch (error) {
       this.#loaded.delete(tag);
-      throw asSandboxError(error, "start-failed", "cannot load the network guard");
+      throw asSandboxError(error, "start-failed", "cannot load a helper program");
     }
   }
 
   async #findOrImport(program: Buffer, tag: string): Promise<string> {
-    const repository = `${OWN_REPOSITORY}/network-guard`;
+    const repository = `${OWN_REPOSITORY}/helper`;
     const known = await inspectImage(this.#client, `${repository}:${tag}`);
     if (known !== null) return known.id;
     const { platform } = this.#settings;
@@ -137,38 +146,38 @@ export class GuardHelpers {
     });
     const loaded = await inspectImage(this.#client, `${repository}:${tag}`);
     if (loaded !== null) return loaded.id;
-    throw new SandboxError("image-missing", "the network guard was loaded and is not there");
+    throw new SandboxError("image-missing", "a helper program was loaded and is not there");
   }
 }
 
-/** The stream without its end: leaving the loop over it must not hang up on a guard that holds. */
+/** The stream without its end: leaving the loop over it must not hang up on a helper that holds. */
 async function* keepOpen(socket: NodeJS.ReadableStream): AsyncGenerator<Uint8Array> {
   const chunks = socket[Symbol.asyncIterator]();
   for (let next = await chunks.next(); next.done !== true; next = await chunks.next())
     yield Buffer.from(next.value);
 }
 
-function guardBody(image: string, run: GuardRun): Record<string, unknown> {
+function helperBody(image: string, plan: HelperPlan): Record<string, unknown> {
   return {
     Image: image,
-    User: "0:0",
-    Entrypoint: ["/guard"],
+    User: `${String(plan.uid)}:${String(plan.uid)}`,
+    Entrypoint: ["/program"],
     OpenStdin: true,
     StdinOnce: true,
     AttachStdin: true,
     AttachStdout: true,
     AttachStderr: true,
     Labels: {
-      ...ownershipLabels(run.owner),
-      ...(run.serves === null ? {} : { [SERVES_LABEL]: run.serves }),
+      ...ownershipLabels(plan.owner),
+      ...(plan.serves === null ? {} : { [SERVES_LABEL]: plan.serves }),
     },
     HostConfig: {
-      NetworkMode: run.network,
+      NetworkMode: plan.network,
+      ...(plan.processes === undefined ? {} : { PidMode: plan.processes }),
       CapDrop: ["ALL"],
-      CapAdd: ["NET_ADMIN"],
+      CapAdd: plan.capabilities,
       SecurityOpt: ["no-new-privileges"],
       ReadonlyRootfs: true,
-      PidsLimit: 4,
       RestartPolicy: { Name: "no" },
       LogConfig: { Type: "none" },
     },
@@ -176,7 +185,7 @@ function guardBody(image: string, run: GuardRun): Record<string, unknown> {
 }
 
 function programHeader(sizeBytes: number): TarHeader {
-  const name = Buffer.from("guard");
+  const name = Buffer.from("program");
   const none = new Uint8Array();
   return {
     kind: "file",

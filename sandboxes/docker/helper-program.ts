@@ -1,22 +1,28 @@
 import { createHash } from "node:crypto";
 
 /**
- * The machine code of the guard for one processor, a few steps at a time. It opens a netlink socket,
- * sends the messages that follow the code, reads an answer to each, ends with 1 when the kernel
- * refuses one (an error is fine when the rule is there already, or when the message's sequence number
- * marks it as one for a protocol that the kernel may lack), writes "ok\n", and, when the word behind
- * the last message is not 0, holds on until its stdin ends.
- *
- * A program that cannot depend on anything, because it sets up what images must not: no shell, no
- * library, no file of a task's image is trusted with CAP_NET_ADMIN, and no registry may be at hand.
- * The source is in docs/decisions/docker-network-guard.md, with the commands that give these bytes.
+ * Programs that helper containers run: machine code, because they do what images must not, and can
+ * depend on nothing. No shell, no library and no file of a task's image is trusted with it, and no
+ * registry may be at hand. Their source and the commands that give these bytes are in
+ * docs/decisions/2026-11-30-docker-helper-programs.md.
  */
-const MACHINES: Readonly<
-  Record<string, { readonly elfMachine: number; readonly code: readonly string[] }>
-> = {
+interface Machine {
+  readonly elfMachine: number;
+  /**
+   * Opens a netlink socket, sends the messages that follow the code, reads an answer to each, ends
+   * with 1 when the kernel refuses one (an error is fine when the rule is there already, or when the
+   * message's sequence number marks it as one that may fail), writes "ok\n", and, when the word
+   * behind the last message is not 0, holds on until its stdin ends.
+   */
+  readonly guard: readonly string[];
+  /** kill(-1, SIGKILL), write(1, "ok\n", 3), exit(0). */
+  readonly kill: string;
+}
+
+const MACHINES: Readonly<Record<string, Machine>> = {
   "linux/amd64": {
     elfMachine: 62,
-    code: [
+    guard: [
       // socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE)
       "bf10000000be0300000031d2b8290000000f0585c00f889200000089c3488d2d980000004881ec00",
       "100000",
@@ -32,10 +38,11 @@ const MACHINES: Readonly<
       // exit(0), or exit(1) from where the kernel refused; "ok\n"
       "31ffeb05bf01000000b83c0000000f056f6b0a",
     ],
+    kill: "bfffffffffbe09000000b83e0000000f05bf01000000488d3515000000ba03000000b8010000000f0531ffb83c0000000f056f6b0a",
   },
   "linux/arm64": {
     elfMachine: 183,
-    code: [
+    guard: [
       // socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE)
       "000280d2610080d2020080d2c81880d2010000d4c005f837f303002a14060010ff0740d1",
       // length 0 ends; write the message, read the answer, look at nlmsgerr.error
@@ -51,30 +58,47 @@ const MACHINES: Readonly<
       // exit(0), or exit(1) from where the kernel refused; "ok\n"
       "000080d202000014200080d2a80b80d2010000d46f6b0a00",
     ],
+    kill: "00008092210180d2281080d2010000d4200080d2e1000010620080d2080880d2010000d4000080d2a80b80d2010000d46f6b0a00",
   },
 };
 
-/** Platforms that the guard runs on; a daemon of another one gives no open internet. */
-export function canGuard(platform: string): boolean {
+/** Platforms that have helpers; a daemon of another one gives no open internet. */
+export function hasHelpers(platform: string): boolean {
   return MACHINES[platform] !== undefined;
 }
 
 const HEADER_BYTES = 120;
 const LOAD_ADDRESS = 0x400000;
 
-/** A static ELF executable: one segment with the code and, behind it, the messages. */
+/** Sends netlink messages and, when it holds, stays as the owner of its network namespace. */
 export function guardProgram(
   platform: string,
   messages: readonly Buffer[],
   holds: boolean,
 ): Buffer {
-  const machine = MACHINES[platform];
-  if (machine === undefined) throw new Error(`no guard for ${platform}`);
+  const machine = machineOf(platform);
   const tail = Buffer.alloc(8);
   tail.writeUInt32LE(holds ? 1 : 0, 4);
-  const body = Buffer.concat([Buffer.from(machine.code.join(""), "hex"), ...messages, tail]);
+  const code = Buffer.from(machine.guard.join(""), "hex");
+  return executable(machine, Buffer.concat([code, ...messages, tail]));
+}
+
+/** Kills every process that its user may kill, in one call that no fork can outrun. */
+export function killProgram(platform: string): Buffer {
+  const machine = machineOf(platform);
+  return executable(machine, Buffer.from(machine.kill, "hex"));
+}
+
+function machineOf(platform: string): Machine {
+  const machine = MACHINES[platform];
+  if (machine === undefined) throw new Error(`no helper programs for ${platform}`);
+  return machine;
+}
+
+/** A static ELF executable of one segment. */
+function executable({ elfMachine }: Machine, body: Buffer): Buffer {
   const sizeBytes = HEADER_BYTES + body.byteLength;
-  return Buffer.concat([elfHeader(machine.elfMachine), programHeader(sizeBytes), body]);
+  return Buffer.concat([elfHeader(elfMachine), programHeader(sizeBytes), body]);
 }
 
 /** Names a program by its content, so that each needs to be loaded into a daemon once. */
