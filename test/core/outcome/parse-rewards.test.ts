@@ -35,6 +35,10 @@ test("a byte order mark or bytes that are not UTF-8 void the verdict, in either 
   expect(parse("\uFEFF1", null)).toMatchObject({ refused: "invalid" });
   expect(parse(bytes(new Uint8Array([0x31, 0xff])), null)).toMatchObject({ refused: "invalid" });
   expect(parse(bytes(new Uint8Array([0xff, 0xfe, 0x31, 0x00])), null)).toHaveProperty("refused");
+  const inText = Buffer.from('{"reward": 1, "reason": "\xff"}', "latin1");
+  expect(parse(null, bytes(inText))).toMatchObject({
+    message: "Failed to parse rewards from JSON file v/reward.json: not UTF-8",
+  });
 });
 
 test("minus zero is zero", () => {
