@@ -35,10 +35,18 @@ shift
 mount -n -a -T trees
 cp -a "$base/dev/." ns/${BOX}/dev
 mount -n -a -T kernel
-# A mount that is not there must end the sandbox, not be noticed by an agent.
-while read -r a b c d at rest; do
-  case $at in "$escaped/ns"|"$escaped/ns/"*|"$escaped/disk") count=$((count - 1)) ;; esac
-done < /proc/self/mountinfo
+# A mount that is not there must end the sandbox, not be noticed by an agent. The table is read in one
+# piece: a shell that reads a line seeks back in the file, and the kernel then leaves lines out.
+set -f
+IFS='
+'
+for line in $(cat /proc/self/mountinfo); do
+  case $line in
+  *" $escaped/ns "* | *" $escaped/ns/"* | *" $escaped/disk "*) count=$((count - 1)) ;;
+  esac
+done
+unset IFS
+set +f
 if [ "$count" != 0 ]; then echo "$count mounts are missing" >&2; exit 1; fi
 cd ns
 pivot_root . old

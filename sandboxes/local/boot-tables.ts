@@ -126,7 +126,7 @@ function line(source: string, target: string, type: string, options: string): st
 /** A path as fstab(5) and /proc/self/mountinfo spell it. */
 export function escapePath(path: string): string {
   return path.replaceAll(
-    /[\s\\#]/gu,
+    /[ \t\n\\]/gu,
     (char) => `\\${(char.codePointAt(0) ?? 0).toString(8).padStart(3, "0")}`,
   );
 }

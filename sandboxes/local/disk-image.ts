@@ -50,8 +50,9 @@ export async function makeDisk(
   } finally {
     closeSync(fd);
   }
-  // A disk that is thrown away needs no journal; it is not zeroed, and never grows.
-  const features = "^has_journal,^resize_inode,^metadata_csum,^64bit";
+  // A disk that is thrown away needs no journal, and never grows. With uninit_bg its inode tables take
+  // no blocks before they are used; without, they would be written out (164 MiB in 10 GiB).
+  const features = "^has_journal,^resize_inode,^metadata_csum,uninit_bg";
   const options = ["-O", features, "-E", "lazy_itable_init=1,nodiscard", "-m", "0"];
   if (contentDir !== undefined) options.push("-d", contentDir);
   const made = await runTool(["mkfs.ext4", "-q", "-F", ...options, path]);

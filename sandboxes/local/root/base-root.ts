@@ -36,7 +36,7 @@ export interface BaseRoot {
 }
 
 /** Raised when what a base holds changes, so that older ones are not taken for new. */
-const LAYOUT = "2";
+const LAYOUT = "3";
 
 const FOLDERS: readonly (readonly [path: string, mode: number])[] = [
   ["dev", 0o755],

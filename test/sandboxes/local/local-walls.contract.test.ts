@@ -168,6 +168,19 @@ describe("the walls of a local sandbox", () => {
   });
 });
 
+test("a state folder may have blanks, commas, colons, backslashes and hashes in its name", async () => {
+  const parent = mkdtempSync(join(tmpdir(), "odd names-"));
+  const local = await openLocal([], join(parent, "a b,c:d\\e#f"));
+  try {
+    expect((await run(await local.create(), "echo x > /usr/local/x && cat /usr/local/x")).out).toBe(
+      "x",
+    );
+  } finally {
+    await local.close();
+    rmSync(parent, { recursive: true });
+  }
+});
+
 describe("included host paths", () => {
   test("are seen read-only where they lie on the host, by every uid, and are recorded", async () => {
     const folder = mkdtempSync("/opt/bench-include-");

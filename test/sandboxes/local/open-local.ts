@@ -20,8 +20,10 @@ export interface OpenLocal {
 }
 
 /** Local sandboxes in a state folder of the test's own; `close` ends the sandboxes too. */
-export async function openLocal(localInclude: readonly string[] = []): Promise<OpenLocal> {
-  const stateDir = mkdtempSync(join(tmpdir(), "local-test-"));
+export async function openLocal(
+  localInclude: readonly string[] = [],
+  stateDir = mkdtempSync(join(tmpdir(), "local-test-")),
+): Promise<OpenLocal> {
   const backend = await LocalSandboxes.open({ stateDir, localInclude });
   const made: Sandbox[] = [];
   return {

@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest";
+import { type BootPlan, bootTables, escapePath } from "../../../sandboxes/local/boot-tables.ts";
+
+const PLAN: BootPlan = {
+  dir: "/state/sandboxes/local-1",
+  base: "/state/bases/b",
+  diskTemplate: "/state/bases/b/disks/512/disk.img",
+  rootLower: "../../images/i/layers/root:../../bases/b/root",
+  treeLowers: [
+    { id: "usr", path: "usr", lower: "/usr" },
+    { id: "var-lib-dpkg", path: "var/lib/dpkg", lower: "/var/lib/dpkg" },
+  ],
+  system: {
+    trees: [
+      { id: "usr", path: "usr" },
+      { id: "var-lib-dpkg", path: "var/lib/dpkg" },
+    ],
+    links: [],
+  },
+  includes: [{ path: "/opt/tool kit", resolved: "/data/tools" }],
+};
+
+const targetsOf = (lines: readonly string[]): string[] =>
+  lines.map((line) => line.split(" ")[1] ?? "");
+
+describe("bootTables", () => {
+  const tables = bootTables(PLAN, (name) => ["keys", "sys", "acpi"].includes(name));
+
+  test("mounts the kit, the disk and the root first, then what lies on them", () => {
+    const ns = "/state/sandboxes/local-1/ns";
+    expect(targetsOf(tables.roots)).toEqual([ns, "/state/sandboxes/local-1/disk", `${ns}/box`]);
+    expect(targetsOf(tables.trees)).toEqual([
+      `${ns}/box/usr`,
+      `${ns}/box/var/lib/dpkg`,
+      `${ns}/usr`,
+      `${ns}/box/opt/tool\\040kit`,
+      `${ns}/box/proc`,
+      `${ns}/box/dev`,
+    ]);
+    expect(targetsOf(tables.kernel)).toEqual([
+      `${ns}/box/dev/pts`,
+      `${ns}/box/dev/shm`,
+      `${ns}/box/proc/keys`,
+      `${ns}/box/proc/acpi`,
+      `${ns}/box/proc/sys`,
+    ]);
+  });
+
+  test("lets nothing in that is set-id, a device, or, of the host, writable", () => {
+    const lines = [...tables.roots, ...tables.trees, ...tables.kernel].map((line) => {
+      const [source = "", target = "", type = "", options = ""] = line.split(" ");
+      return { source, target, type, words: options.split(",") };
+    });
+    // Masks are the sandbox's own /dev/null; /dev and /dev/pts hold devices.
+    const others = lines.filter(({ source }) => !source.endsWith("/dev/null"));
+    const plain = others.filter(({ target }) => !/\/dev(\/pts)?$/u.test(target));
+    const ofHost = others.filter(({ type }) => type === "none");
+    expect(others.filter(({ words }) => !words.includes("nosuid"))).toEqual([]);
+    expect(plain.filter(({ words }) => !words.includes("nodev"))).toEqual([]);
+    expect(ofHost.filter(({ words }) => !words.includes("ro"))).toEqual([]);
+    expect([others.length, plain.length, ofHost.length]).toEqual([13, 11, 4]);
+  });
+
+  test("makes sure that no place of a mount is a link of the image's", () => {
+    expect(tables.plainPaths).toEqual([
+      "proc",
+      "dev",
+      "sys",
+      "usr",
+      "var/lib/dpkg",
+      "opt/tool kit",
+    ]);
+  });
+
+  test("has no disk where there is no limit", () => {
+    const { roots } = bootTables({ ...PLAN, diskTemplate: null }, () => false);
+    expect(roots.some((line) => line.includes("ext4"))).toBe(false);
+    expect(roots).toHaveLength(2);
+  });
+});
+
+test("escapePath spells what fstab cannot hold as octal", () => {
+  expect(escapePath("/a b\tc\\d\ne#f,g:h\u00A0")).toBe("/a\\040b\\011c\\134d\\012e#f,g:h\u00A0");
+});
