@@ -59,7 +59,8 @@ function parseHost(text: string, tls: EngineTls | null): EngineEndpoint {
       next: `ssh -fNT -L /tmp/docker.sock:/var/run/docker.sock ${rest ?? "HOST"} && export DOCKER_HOST=unix:///tmp/docker.sock`,
     });
   if (scheme !== "tcp" && scheme !== "http" && scheme !== "https") throw badHost(text);
-  const url = URL.canParse(text) ? new URL(text.replace(/^tcp:/u, "http:")) : null;
+  const address = text.replace(/^tcp:/u, "http:");
+  const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || url.hostname === "" || url.pathname.length > 1) throw badHost(text);
   const secure = scheme === "https" ? (tls ?? NO_CLIENT_CERTIFICATE) : tls;
   const port = url.port === "" ? (secure === null ? 2375 : 2376) : Number(url.port);
