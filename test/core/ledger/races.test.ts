@@ -154,6 +154,20 @@ describe("a decision that comes too late is made again", () => {
     expect(isBalanced(store.items)).toBe(true);
   });
 
+  test("the return of an unclaimed lease that its runner claims in that moment", async () => {
+    const { store, ledger } = await pot(100, 1);
+    const claim = { attempt: "one", token: "runner", holder: "somewhere" };
+    await admit(ledger, "one", { claim: null });
+    store.before("unclaimed", async () => {
+      expect((await ledger.claim(claim)).kind).toBe("claimed");
+    });
+    expect(await ledger.reap("one")).toEqual({
+      kind: "held",
+      holder: "somewhere",
+      state: "unknown",
+    });
+  });
+
   test("a cap that is lowered while a trial takes what remained", async () => {
     const { store, ledger } = await pot(100, 64);
     const one = await client(ledger, "one", 0);

@@ -77,6 +77,34 @@ describe("a call that waits for money", () => {
     });
   });
 
+  test("is not overtaken by a younger trial, whose call would fit into what remains", async () => {
+    await inVirtualTime(async ({ clock, store, at }) => {
+      const ledger = await openedOn(store, { microUsd: 100 }, 1);
+      const deps = { ledger, clock };
+      const [rich, old, young] = [
+        accountOf(deps, await admit(ledger, "rich")),
+        accountOf(deps, await admit(ledger, "old", { order: 1 })),
+        accountOf(deps, await admit(ledger, "young", { order: 2 })),
+      ];
+      const first = await rich.reserve(usd(60), LIMITS);
+      if (first.kind !== "granted") throw new Error(first.kind);
+      const served: string[] = [];
+      const reserve = async (name: string, account: typeof old, worst: number): Promise<void> => {
+        const reply = await account.reserve(usd(worst), LIMITS);
+        served.push(name);
+        if (reply.kind === "granted") await account.settle(reply.call, usd(0));
+      };
+      const waiting = reserve("old", old, 50);
+      await clock.sleep(1000);
+      const younger = reserve("young", young, 10);
+      at(20_000, () => {
+        void rich.settle(first.call, usd(0)).then(async () => await rich.giveBack());
+      });
+      await Promise.all([waiting, younger]);
+      expect(served).toEqual(["old", "young"]);
+    });
+  });
+
   test("is granted from its own trial's other call, when that was cheaper", async () => {
     await inVirtualTime(async ({ clock, store, at }) => {
       const ledger = await openedOn(store, { microUsd: 100 });

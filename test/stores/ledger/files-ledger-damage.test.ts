@@ -76,6 +76,13 @@ const damages: readonly (readonly [string, () => void, "seen at once" | "seen by
     "seen at once",
   ],
   [
+    "the last acknowledged line has another end",
+    () => {
+      writeFileSync(journal(), readFileSync(journal(), "utf8").replace(/\n$/u, "x"));
+    },
+    "seen by the next",
+  ],
+  [
     "the last acknowledged write is gone",
     () => {
       const text = readFileSync(journal(), "utf8");
