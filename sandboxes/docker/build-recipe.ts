@@ -69,6 +69,12 @@ export function makeRecipe(
   };
 }
 
+/** What instructions on their own, such as a base image's triggers, would have ADD fetch. */
+export function remoteSourcesIn(instructions: readonly string[]): readonly string[] {
+  const text = ["FROM scratch", ...instructions].join("\n");
+  return parseDockerfile(text).instructions.flatMap(remoteSourcesOf);
+}
+
 interface Edit {
   readonly line: number;
   readonly endLine: number;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type ImageRequest, type PreparedImage, SandboxError } from "../../core/ports/sandbox.ts";
 import { buildImage, type BuildOptions } from "./build-image.ts";
-import { type BuildRecipe, readRecipe } from "./build-recipe.ts";
+import { type BuildRecipe, readRecipe, remoteSourcesIn } from "./build-recipe.ts";
 import { buildWithCli } from "./build-with-cli.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { CONTEXT_LABEL, findCached, imageLabels } from "./image-cache.ts";
@@ -52,18 +52,23 @@ export class DockerImages {
   async #build(request: ImageRequest, contextDigest: string): Promise<PreparedImage> {
     const { platform } = this.#settings;
     const recipe = await readRecipe({ ...request, platform });
-    const bases: string[] = [];
-    for (const base of recipe.bases) bases.push((await this.#obtain(base, request)).id);
+    const found: ImageFacts[] = [];
+    for (const base of recipe.bases) found.push(await this.#obtain(base, request));
+    const bases = found.map(({ id }) => id);
     const key = keyOf({ revision: RECIPE_REVISION, contextDigest, platform, bases });
     const cached = await findCached(this.#client, key);
     if (cached !== null) return preparedImage(cached, false);
-    for (const source of recipe.remoteSources) await checkRemoteSource(source);
+    // What a base has the builder run first is as foreign as the Dockerfile.
+    const triggers = found.flatMap((base) => base.triggers);
+    const inherited = remoteSourcesIn(triggers);
+    for (const source of [...inherited, ...recipe.remoteSources]) await checkRemoteSource(source);
     const tag = newTag(request, contextDigest);
     const labels = imageLabels(request.owner, { key, contextDigest, bases });
     const run = async (network: string): Promise<void> => {
       await this.#run({ ...request, recipe, tag, labels, network });
     };
-    if (recipe.runsCommands) await this.#settings.withBuildNetwork(request, run);
+    if (recipe.runsCommands || triggers.length > 0)
+      await this.#settings.withBuildNetwork(request, run);
     else await run("none");
     const built = await inspectImage(this.#client, tag);
     if (built === null || built.labels[CONTEXT_LABEL] !== contextDigest)

@@ -14,6 +14,7 @@ const Inspected = z.looseObject({
       Env: z.array(z.string()).nullish(),
       WorkingDir: z.string().nullish(),
       Labels: z.record(z.string(), z.string()).nullish(),
+      OnBuild: z.array(z.string()).nullish(),
     })
     .nullish(),
 });
@@ -28,6 +29,8 @@ export interface ImageFacts {
   readonly user: string;
   readonly env: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
+  /** Instructions that a build from this image runs first. */
+  readonly triggers: readonly string[];
 }
 
 /** Looks an image up by id, tag or digest; null when the daemon does not have it. */
@@ -47,6 +50,7 @@ export async function inspectImage(
       user: Config?.User ?? "",
       env: readEnvironment(Config?.Env ?? []),
       labels: Config?.Labels ?? {},
+      triggers: Config?.OnBuild ?? [],
     };
   } catch (error) {
     if (hasStatus(error, 404)) return null;

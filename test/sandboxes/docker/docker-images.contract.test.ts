@@ -136,6 +136,21 @@ test("ADD fetches nothing from where a sandbox may not go", async () => {
   }
 });
 
+test("a base image's triggers run behind the same walls", async () => {
+  const body = { Image: "bench-base:busybox" };
+  const { Id } = (await shop.raw.call("POST", "/containers/create", body)) as { Id: string };
+  const changes = encodeURIComponent("ONBUILD ADD http://169.254.169.254/x /x");
+  const target = "repo=trigger.invalid/x&tag=1";
+  await shop.raw.call("POST", `/commit?container=${Id}&${target}&changes=${changes}`);
+  await shop.raw.call("DELETE", `/containers/${Id}`);
+  try {
+    const request = shop.contextOf({ Dockerfile: "FROM trigger.invalid/x:1\nENV A=1\n" });
+    await expect(backend.prepare(request)).rejects.toMatchObject({ failure: "unsupported" });
+  } finally {
+    await shop.raw.call("DELETE", "/images/trigger.invalid/x:1?noprune=1");
+  }
+});
+
 test("a build that takes too long, or is aborted, ends with all its steps", async () => {
   const request = shop.contextOf({ Dockerfile: "FROM bench-base:debian\nRUN sleep 301.5\n" });
   await expect(backend.prepare({ ...request, timeoutMs: 1500 })).rejects.toMatchObject({
