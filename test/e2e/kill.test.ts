@@ -57,7 +57,10 @@ async function comparable(jobs: string): Promise<unknown> {
     summaries.push(strip(summary));
   }
   const matrix: unknown = JSON.parse(await readFile(join(jobs, "matrix-summary.json"), "utf8"));
-  return { summaries, matrix: JSON.parse(JSON.stringify(matrix).replaceAll(basename(jobs), "JOBS")) };
+  return {
+    summaries,
+    matrix: JSON.parse(JSON.stringify(matrix).replaceAll(basename(jobs), "JOBS")),
+  };
 }
 
 const VOLATILE = /^(job_name|elapsed_sec|.*_time_sec|spend|source)$/u;
