@@ -4,7 +4,7 @@ import { buildImage, type BuildOptions } from "./build-image.ts";
 import { type BuildRecipe, readRecipe, remoteSourcesIn } from "./build-recipe.ts";
 import { buildWithCli } from "./build-with-cli.ts";
 import type { EngineClient } from "./engine-client.ts";
-import { CONTEXT_LABEL, findCached, imageLabels } from "./image-cache.ts";
+import { CONTEXT_LABEL, findCached, imageLabels, notesOnImage } from "./image-cache.ts";
 import { isOwnReference, OWN_REPOSITORY } from "./image-reference.ts";
 import { type ImageFacts, inspectImage, preparedImage } from "./inspect-image.ts";
 import { pullImage } from "./pull-image.ts";
@@ -29,6 +29,7 @@ const RECIPE_REVISION = 1;
 export class DockerImages {
   readonly #client: EngineClient;
   readonly #settings: ImageSettings;
+  readonly #notes = new Map<string, readonly string[]>();
 
   constructor(client: EngineClient, settings: ImageSettings) {
     this.#client = client;
@@ -57,13 +58,18 @@ export class DockerImages {
     const bases = found.map(({ id }) => id);
     const key = keyOf({ revision: RECIPE_REVISION, contextDigest, platform, bases });
     const cached = await findCached(this.#client, key);
-    if (cached !== null) return preparedImage(cached, false);
+    if (cached !== null) return this.#noted(cached, false);
     // What a base has the builder run first is as foreign as the Dockerfile.
     const triggers = found.flatMap((base) => base.triggers);
     const inherited = remoteSourcesIn(triggers);
     for (const source of [...inherited, ...recipe.remoteSources]) await checkRemoteSource(source);
     const tag = newTag(request, contextDigest);
-    const labels = imageLabels(request.owner, { key, contextDigest, bases });
+    const labels = imageLabels(request.owner, {
+      key,
+      contextDigest,
+      bases,
+      builder: recipe.buildKitOnly === null ? "daemon" : "buildkit",
+    });
     const run = async (network: string): Promise<void> => {
       await this.#run({ ...request, recipe, tag, labels, network });
     };
@@ -73,7 +79,17 @@ export class DockerImages {
     const built = await inspectImage(this.#client, tag);
     if (built === null || built.labels[CONTEXT_LABEL] !== contextDigest)
       throw new SandboxError("image-missing", `${tag} was built and is not there any more`);
-    return preparedImage(built, true);
+    return this.#noted(built, true);
+  }
+
+  /** What to know of an image that this object prepared, for the results. */
+  notesOn(imageId: string): readonly string[] {
+    return this.#notes.get(imageId) ?? [];
+  }
+
+  #noted(image: ImageFacts, builtHere: boolean): PreparedImage {
+    this.#notes.set(image.id, notesOnImage(image));
+    return preparedImage(image, builtHere);
   }
 
   async #run(options: BuildOptions & { readonly recipe: BuildRecipe }): Promise<void> {

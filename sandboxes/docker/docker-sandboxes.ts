@@ -182,7 +182,7 @@ export class DockerSandboxes implements SandboxBackend {
         image: image.id,
         imageDigest: image.digest,
         seccomp: this.#facts.seccomp,
-        notes: this.#facts.notes,
+        notes: [...this.#facts.notes, ...this.#images.notesOn(image.id)],
       },
       setNetwork: async (policy, tools) => {
         await network.set(policy, tools);

@@ -11,12 +11,14 @@ export const CONTEXT_LABEL = "benchflow.context";
 const KEY_LABEL = "benchflow.key";
 const BASES_LABEL = "benchflow.bases";
 const OWNER_LABEL = "benchflow.owner";
+const BUILDER_LABEL = "benchflow.builder";
 
 interface BuildIdentity {
   readonly key: string;
   readonly contextDigest: string;
   /** Ids of the images it was built from: never removed with it. */
   readonly bases: readonly string[];
+  readonly builder: "daemon" | "buildkit";
 }
 
 const Listed = z.array(
@@ -35,7 +37,14 @@ export function imageLabels(owner: SandboxOwner, build: BuildIdentity): Record<s
     [KEY_LABEL]: build.key,
     [BASES_LABEL]: build.bases.join(" "),
     [OWNER_LABEL]: owner.process,
+    [BUILDER_LABEL]: build.builder,
   };
+}
+
+/** What a person should know of how an image of ours was built. */
+export function notesOnImage({ labels }: ImageFacts): readonly string[] {
+  if (labels[BUILDER_LABEL] !== "buildkit") return [];
+  return ["BuildKit built the image: its RUN steps could reach private addresses"];
 }
 
 /**

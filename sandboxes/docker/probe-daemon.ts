@@ -69,7 +69,10 @@ export async function probeDaemon(client: EngineClient): Promise<DaemonFacts> {
     diskQuota,
     clockOffsetMs: info.SystemTime === undefined ? 0 : Date.parse(info.SystemTime) - now,
   };
-  return { ...facts, notes: notesOn(facts, info.SwapLimit) };
+  const notes = notesOn(facts, info.SwapLimit);
+  if (client.endpoint.kind === "tcp")
+    notes.push("the docker host is remote: its own public addresses are not closed to sandboxes");
+  return { ...facts, notes };
 }
 
 async function readInfo(client: EngineClient): Promise<z.infer<typeof Info>> {

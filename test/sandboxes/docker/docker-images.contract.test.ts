@@ -1,7 +1,9 @@
 import { createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DockerSandboxes } from "../../../sandboxes/docker/docker-sandboxes.ts";
+import { outputOf } from "../../../sandboxes/contract/run-in-sandbox.ts";
 import { dockerHost } from "../../setup/docker-host.ts";
+import { LIMITS, OWNER } from "./docker-fixture.ts";
 import { hostAddresses, ImageWorkshop, listen } from "./image-workshop.ts";
 
 const host = dockerHost();
@@ -78,7 +80,17 @@ test("what only BuildKit builds is built by docker's client, or refused with the
   });
   const image = await withClient.prepare(shop.contextOf(files));
   expect(image.builtHere).toBe(true);
-  expect(await shop.listing(image, "cat /out; ls /cache")).toBe("built");
+  const sandbox = await withClient.create({
+    image,
+    owner: OWNER,
+    limits: LIMITS,
+    network: "closed",
+    env: {},
+    signal: new AbortController().signal,
+  });
+  expect(await outputOf(sandbox, "cat /out; ls /cache")).toBe("built");
+  expect(sandbox.isolation.notes.join("\n")).toContain("BuildKit built the image");
+  await sandbox.destroy();
   const without = await DockerSandboxes.connect({
     env: { DOCKER_HOST: host, PATH: "/nonexistent", HOME: shop.folder },
   });
