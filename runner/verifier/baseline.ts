@@ -1,6 +1,6 @@
-import type { ByteStream, Sandbox } from "../../core/ports/sandbox.ts";
+import type { ByteStream } from "../../core/ports/sandbox.ts";
 import { BASELINE_SCRIPT } from "./baseline-script.ts";
-import { recordsOf, type ScriptRecord, scriptCommand, valuesOf } from "./script-records.ts";
+import { type ScriptRecord, valuesOf } from "./script-records.ts";
 
 /**
  * What a sandbox looked like the moment before its agent started, held outside of it. Names are
@@ -34,17 +34,6 @@ export function parseBaseline(records: readonly ScriptRecord[]): Baseline {
     buildFiles: Object.fromEntries(buildFiles),
     takenAt: valuesOf(records, "time")[0] ?? "",
   };
-}
-
-/** Takes a baseline with an exec of its own, for sandboxes that were changed after their set-up. */
-export async function takeBaseline(
-  sandbox: Sandbox,
-  { workdir, signal }: { workdir: string; signal: AbortSignal },
-): Promise<Baseline> {
-  const completed = await sandbox.exec(
-    scriptCommand(BASELINE_SCRIPT, { WORKDIR: workdir }, signal),
-  );
-  return parseBaseline(recordsOf(completed, "baseline"));
 }
 
 /** The baseline as the hardening script reads it from stdin. */
