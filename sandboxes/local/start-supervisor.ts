@@ -110,37 +110,38 @@ async function readyPid(child: ChildProcess, signal: AbortSignal): Promise<numbe
     if (complaint.length < 4096) complaint += chunk.toString();
   });
   const words = child.stdio[3];
-  if (!(words instanceof Socket))
-    throw new SandboxError("start-failed", "the boot has no way to answer");
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(BOOT_TIMEOUT_MS)]);
-  return await new Promise<number>((resolve, reject) => {
-    let answer = "";
+  let settle: (outcome: number | string) => void = () => undefined;
+  const settled = new Promise<number | string>((resolve) => {
+    settle = resolve;
+  });
+  const onAbort = (): void => {
+    settle("aborted");
+  };
+  const timer = setTimeout(() => {
+    settle(`it was not ready after ${String(BOOT_TIMEOUT_MS / 1000)} s`);
+  }, BOOT_TIMEOUT_MS);
+  signal.addEventListener("abort", onAbort);
+  let answer = "";
+  if (words instanceof Socket)
     words.on("data", (chunk: Buffer) => {
       answer += chunk.toString();
       const pid = /^ready (\d+)\n/u.exec(answer)?.[1];
-      if (pid !== undefined) resolve(Number(pid));
+      if (pid !== undefined) settle(Number(pid));
     });
-    const fail = (): void => {
-      reject(new SandboxError("start-failed", `the sandbox did not start: ${complaint.trim()}`));
-    };
-    child.once("error", (error) => {
-      complaint += error.message;
-      fail();
-    });
-    child.once("close", fail);
-    limit.addEventListener("abort", () => {
-      reject(
-        signal.aborted
-          ? asError(signal.reason)
-          : new SandboxError(
-              "start-failed",
-              `the sandbox was not ready after ${String(BOOT_TIMEOUT_MS / 1000)} s`,
-            ),
-      );
-    });
+  child.once("error", (error) => {
+    settle(error.message);
   });
-}
-
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error(String(reason));
+  child.once("close", () => {
+    settle(complaint.trim());
+  });
+  try {
+    signal.throwIfAborted();
+    const outcome = await settled;
+    signal.throwIfAborted();
+    if (typeof outcome === "number") return outcome;
+    throw new SandboxError("start-failed", `the sandbox did not start: ${outcome}`);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  }
 }
