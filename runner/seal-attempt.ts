@@ -1,6 +1,8 @@
+import type { Diagnostics } from "../core/model/diagnostics.ts";
 import type { TrialRecord } from "../core/model/record.ts";
 import { contextDigestOf } from "../core/plan/trial-version.ts";
 import type { Isolation, PhaseSpan, Resources } from "../core/model/trial.ts";
+import { classifySandboxFailure } from "../core/outcome/classify-sandbox-failure.ts";
 import { decideOutcome } from "../core/outcome/decide-outcome.ts";
 import type { AgentEnd, TrialEvidence, TrialStop } from "../core/outcome/trial-evidence.ts";
 import { renderSideFiles } from "../core/results/render-side-files.ts";
@@ -105,8 +107,7 @@ function agentErrorOf(end: AgentEnd): TrialRecord["error"] {
 
 /** The contract's words for a stop; it knows none of its own for an interruption or a budget. */
 function categoryOf(stop: TrialStop): NonNullable<TrialRecord["error"]>["category"] {
-  if (stop.kind !== "sandbox") return "other";
-  return stop.failure === "lost" ? "infra_failure" : "sandbox_setup";
+  return stop.kind === "sandbox" ? classifySandboxFailure(stop.failure).category : "other";
 }
 
 function resourcesOf({ spec, stats }: AttemptState): Resources {
@@ -140,6 +141,21 @@ function isolationOf(state: AttemptState): Isolation | null {
   };
 }
 
+/** What kept the sandbox from starting (spec 1.6); null when it did, or when something else stopped. */
+function startupInfoOf({ spec, stop, sandbox }: AttemptState): StartupInfo {
+  if (stop?.kind !== "sandbox" || categoryOf(stop) !== "sandbox_setup") return null;
+  return {
+    reason: "sandbox_startup_failed",
+    sandbox_id: sandbox?.id ?? null,
+    sandbox_state: null,
+    attempts: 1,
+    build_timeout_sec: spec.task.config.sandbox.buildTimeoutSec,
+    raw_message: stop.message,
+  };
+}
+
+type StartupInfo = Diagnostics["sandbox_startup_info"];
+
 function extrasOf(state: AttemptState, utcOffsetMinutes: number): TrialResultExtras {
   const { spec, report, trajectory, sandbox } = state;
   const limit = report?.end.kind === "limit" ? report.end.limit : null;
@@ -154,6 +170,7 @@ function extrasOf(state: AttemptState, utcOffsetMinutes: number): TrialResultExt
     utcOffsetMinutes,
     diagnostics: {
       verifier_timeout_info: state.verifierTimeout,
+      sandbox_startup_info: startupInfoOf(state),
       ...(limit === "wall-clock"
         ? {
             agent_timeout_info: {

@@ -1,7 +1,13 @@
 import type { TrialRecord } from "../core/model/record.ts";
 import type { AgentEnd } from "../core/outcome/trial-evidence.ts";
+import { endedProcessesNote } from "../core/outcome/doubts.ts";
 import { givenNetworks } from "../core/plan/phase-networks.ts";
-import { type NetworkPolicy, type ProcessMark, SandboxError } from "../core/ports/sandbox.ts";
+import {
+  type NetworkPolicy,
+  type ProcessMark,
+  type Sandbox,
+  SandboxError,
+} from "../core/ports/sandbox.ts";
 import { readTrialResult } from "../core/results/read-trial-result.ts";
 import { type AgentReport, NO_USAGE } from "./agents/agent.ts";
 import type { AttemptState } from "./attempt-state.ts";
@@ -39,9 +45,18 @@ export async function workOnTask(state: AttemptState, setUp: SetUp): Promise<Fin
   state.networks.agent = network;
   state.report = await runAgent(state, setUp);
   state.phases.enter("stop-agent");
+  const left = await countStarted(setUp.sandbox, mark);
   await stopAgent(setUp.sandbox, { uid: agentWasRoot ? 0 : setUp.agentUid, mark });
+  if (left > 0) state.notes.push(endedProcessesNote(left));
   if (spec.saveOutputs) await freeze(state, setUp);
   return { ...setUp, agentWasRoot, mark, network };
+}
+
+/** Processes that were not there at `mark`: what an agent that ended has left running. */
+async function countStarted(sandbox: Sandbox, mark: ProcessMark): Promise<number> {
+  const older = new Set(mark.processes);
+  const { processes } = await sandbox.mark();
+  return processes.filter((each) => !older.has(each)).length;
 }
 
 async function runAgent(state: AttemptState, setUp: SetUp): Promise<AgentReport> {

@@ -1,4 +1,5 @@
 import type { VerifierErrorCategory } from "../../core/model/outcome.ts";
+import { MISSING_TOOL_NOTE } from "../../core/outcome/doubts.ts";
 import {
   DEPENDENCY_INSTALL_TEXT,
   noRewardText,
@@ -61,9 +62,7 @@ function doubts(reward: number, run: TestRun, output: string): readonly string[]
       ? []
       : [`the verifier exited with rc=${run.exitCode}; the reward that it wrote stands`]),
     // failures C-19: a script that goes on after its own set-up failed writes a zero for nothing.
-    ...(reward === 0 && showsMissingTool(output)
-      ? ["reward 0, but the verifier's output shows a tool that it could not find or install"]
-      : []),
+    ...(reward === 0 && showsMissingTool(output) ? [MISSING_TOOL_NOTE] : []),
   ];
 }
 

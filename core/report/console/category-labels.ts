@@ -20,7 +20,10 @@ const TEXTS: Record<Unscored["category"], CategoryText> = {
   provider_rate_limit: { label: "provider rate limit", next: "lower -j, then run it again" },
   provider_rejected: { label: "provider rejected the request", next: "check -m and its options" },
   acp_error: { label: "agent protocol error", next: AGAIN },
-  sandbox_setup: { label: "sandbox did not start", next: "`bench doctor` shows what works here" },
+  sandbox_setup: {
+    label: "sandbox did not start",
+    next: "`bench tasks check` shows what a task lacks, `bench doctor` what this machine does",
+  },
   infra_failure: { label: "sandbox or network failed", next: AGAIN },
   timeout: { label: "agent ran out of time", next: "raise --timeout-multiplier" },
   usage_limit: {

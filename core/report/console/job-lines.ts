@@ -1,4 +1,5 @@
 import type { TrialRecord } from "../../model/record.ts";
+import { lackedTool, lostProcesses } from "../../outcome/doubts.ts";
 import {
   classifyTrial,
   errorCategoryOf,
@@ -15,7 +16,7 @@ interface Warning {
   readonly concerns: (record: TrialRecord) => boolean;
 }
 
-/** Kinds of failure that a reader of the numbers must know of, in the contract's order (spec 1.6). */
+/** Kinds of failure that a reader of the numbers must know of, in the contract's order (spec 1.6), then ours. */
 const WARNINGS: readonly Warning[] = [
   {
     phrase: "hit idle timeout",
@@ -56,6 +57,16 @@ const WARNINGS: readonly Warning[] = [
     phrase: "had verifier errors",
     tail: "check verifier scripts for bugs",
     concerns: (record) => classifyTrial(record) === "verifier_errored",
+  },
+  {
+    phrase: "scored 0 with a verifier that could not find or install a tool",
+    tail: "check verifier/test-stdout.txt",
+    concerns: lackedTool,
+  },
+  {
+    phrase: "scored 0 after processes that they left running were ended",
+    tail: "a task's tests have to start the services that they ask",
+    concerns: lostProcesses,
   },
 ];
 
