@@ -110,29 +110,29 @@ async function readyPid(child: ChildProcess, signal: AbortSignal): Promise<numbe
     if (complaint.length < 4096) complaint += chunk.toString();
   });
   const words = child.stdio[3];
-  let settle: (outcome: number | string) => void = () => undefined;
+  const listening = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
   const settled = new Promise<number | string>((resolve) => {
-    settle = resolve;
-  });
-  const onAbort = (): void => {
-    settle("aborted");
-  };
-  const timer = setTimeout(() => {
-    settle(`it was not ready after ${String(BOOT_TIMEOUT_MS / 1000)} s`);
-  }, BOOT_TIMEOUT_MS);
-  signal.addEventListener("abort", onAbort);
-  let answer = "";
-  if (words instanceof Socket)
-    words.on("data", (chunk: Buffer) => {
-      answer += chunk.toString();
-      const pid = /^ready (\d+)\n/u.exec(answer)?.[1];
-      if (pid !== undefined) settle(Number(pid));
+    let answer = "";
+    if (words instanceof Socket)
+      words.on("data", (chunk: Buffer) => {
+        answer += chunk.toString();
+        const pid = /^ready (\d+)\n/u.exec(answer)?.[1];
+        if (pid !== undefined) resolve(Number(pid));
+      });
+    child.once("error", (error) => {
+      resolve(error.message);
     });
-  child.once("error", (error) => {
-    settle(error.message);
-  });
-  child.once("close", () => {
-    settle(complaint.trim());
+    child.once("close", () => {
+      resolve(complaint.trim());
+    });
+    timer = setTimeout(() => {
+      resolve(`it was not ready after ${String(BOOT_TIMEOUT_MS / 1000)} s`);
+    }, BOOT_TIMEOUT_MS);
+    const onAbort = (): void => {
+      resolve("aborted");
+    };
+    signal.addEventListener("abort", onAbort, { signal: listening.signal });
   });
   try {
     signal.throwIfAborted();
@@ -142,6 +142,6 @@ async function readyPid(child: ChildProcess, signal: AbortSignal): Promise<numbe
     throw new SandboxError("start-failed", `the sandbox did not start: ${outcome}`);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
+    listening.abort();
   }
 }
