@@ -2,7 +2,7 @@ import type { JobPlan, RunPlan } from "../core/model/plan.ts";
 import { evaluationFile } from "../core/plan/evaluation-file.ts";
 import { isAutomaticJobName } from "../core/plan/job-name.ts";
 import { planJob } from "../core/plan/plan-job.ts";
-import { readEarlierJob } from "../core/plan/read-earlier-jobs.ts";
+import { readEarlierJob, readEvaluation } from "../core/plan/read-earlier-jobs.ts";
 import type { JobFolder, OpenJobRequest } from "../core/ports/job-store.ts";
 import type { Agent } from "../runner/agents/agent.ts";
 import type { RunDeps } from "./run-deps.ts";
@@ -66,7 +66,7 @@ async function openRequest(plan: RunPlan, job: JobPlan, deps: RunDeps): Promise<
 }
 
 async function firstStart({ jobsDir, jobName }: JobPlan, deps: RunDeps): Promise<Date> {
-  const { evaluation } = await readEarlierJob(deps.store, { jobsDir, jobName });
+  const evaluation = await readEvaluation(deps.store, { jobsDir, jobName });
   const recorded = evaluation?.created_at_utc ?? null;
   return recorded === null ? deps.clock.now() : new Date(recorded);
 }

@@ -34,6 +34,11 @@ export async function readEarlierJob(store: JobStore, ref: JobRef): Promise<Earl
   return await withAttempts(await store.readJob(ref));
 }
 
+/** A job's evaluation.json alone, without its thousands of attempts; null when it cannot be read. */
+export async function readEvaluation(store: JobStore, ref: JobRef): Promise<Evaluation | null> {
+  return parseEvaluation(await store.readJob(ref)).evaluation;
+}
+
 /** What an attempt's folder turned out to be. */
 export function readEarlierAttempt(stored: StoredAttempt): EarlierAttempt {
   const { rolloutName, result, problem, seal, hasEvidence } = stored;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readEarlierJobs } from "../../../core/plan/read-earlier-jobs.ts";
+import { readEarlierJobs, readEvaluation } from "../../../core/plan/read-earlier-jobs.ts";
 import type { EarlierJob } from "../../../core/plan/earlier-job.ts";
 import type { RunSettingsInput } from "../../../core/model/settings.ts";
 import type { JobRef, StoredJob } from "../../../core/ports/job-store.ts";
@@ -123,4 +123,14 @@ test("a workspace that a result records and that is gone is not one to verify ag
   });
   const [job] = await readFor(store);
   expect(job?.attempts?.[0]).toMatchObject({ kind: "ended", record: { workspaceSaved: false } });
+});
+
+test("evaluation.json alone is read without the attempts beside it", async () => {
+  const store = new WatchedStore();
+  await putJob(store, "nightly");
+  const ref = { jobsDir: "jobs", jobName: "nightly" };
+  expect(await readEvaluation(store, ref)).toMatchObject({ tasks_dir: "tasks" });
+  expect(store.read).toEqual([]);
+  await putJob(store, "lost", { evaluation: false });
+  expect(await readEvaluation(store, { ...ref, jobName: "lost" })).toBeNull();
 });
