@@ -34,7 +34,7 @@ export const emptyDisk = (): MemoryDisk => ({ jobs: new Map(), files: new Map() 
 /** A `JobStore` in memory, which keeps the same contract as the one on disk. */
 export class MemoryJobStore implements JobStore {
   readonly disk: MemoryDisk;
-  /** Called with each path before it is written; throw to fail the write, as a full disk would. */
+  /** Throw for a path to fail its write, as a full disk would. */
   beforeWrite: (path: string) => void = () => undefined;
 
   constructor(disk: MemoryDisk = emptyDisk()) {
@@ -262,11 +262,20 @@ async function* attemptsOf(job: MemoryJob): AsyncGenerator<StoredAttempt> {
       rolloutName,
       path: `${pathOf(job)}/${rolloutName}`,
       result: textOf(files.get("result.json")),
-      seal: files.has("seal.json") ? "intact" : "absent",
+      seal: sealStateOf(files),
       problem: null,
       hasEvidence: [...files.keys()].some((path) => path.startsWith("evidence/")),
     };
   }
+}
+
+/** Of result.json alone, as on disk. */
+function sealStateOf(files: ReadonlyMap<string, Uint8Array>): StoredAttempt["seal"] {
+  const seal = textOf(files.get("seal.json"));
+  if (seal === null) return "absent";
+  const sealed = Seal.parse(JSON.parse(seal)).files.find(({ path }) => path === "result.json");
+  const result = files.get("result.json") ?? Buffer.alloc(0);
+  return sealed?.sha256 === sha256(result) ? "intact" : "broken";
 }
 
 const pathOf = ({ jobsDir, jobName }: JobRef): string => `${jobsDir}/${jobName}`;
