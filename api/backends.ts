@@ -2,6 +2,10 @@ import { BenchError } from "../core/errors.ts";
 import type { SandboxKind } from "../core/model/settings.ts";
 import type { SandboxBackend } from "../core/ports/sandbox.ts";
 
+/** The backends of this edition, in the order in which they are listed. */
+export const BUILT_BACKENDS = ["local", "docker"] as const;
+export type BuiltBackend = (typeof BUILT_BACKENDS)[number];
+
 export interface BackendOptions {
   /** Where local sandboxes and their images live: a folder of this user's cache. */
   readonly stateDir: string;
@@ -10,12 +14,21 @@ export interface BackendOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** The kind, where this edition has it. Throws `BenchError` (`usage`) where it has not. */
+export function builtBackend(kind: SandboxKind): BuiltBackend {
+  const found = BUILT_BACKENDS.find((built) => built === kind);
+  if (found !== undefined) return found;
+  throw new BenchError("usage", `--env ${kind} is not built yet in this edition`, {
+    next: "use `--env docker` or `--env local`",
+  });
+}
+
 /**
  * Opens the backend, or says why it cannot be had here and what can. Its code is loaded on first
  * use, so that a run pays for the one it uses.
  */
 export async function openBackend(
-  kind: SandboxKind,
+  kind: BuiltBackend,
   options: BackendOptions,
 ): Promise<SandboxBackend> {
   switch (kind) {
@@ -27,10 +40,5 @@ export async function openBackend(
       const { DockerSandboxes } = await import("../sandboxes/docker/docker-sandboxes.ts");
       return await DockerSandboxes.connect(options);
     }
-    case "fargate":
-    case "e2b":
-      throw new BenchError("usage", `--env ${kind} is not built yet in this edition`, {
-        next: "use `--env docker` or `--env local`",
-      });
   }
 }

@@ -1,5 +1,10 @@
-import { BenchError } from "../core/errors.ts";
+import { backendReach } from "../core/plan/backend-reach.ts";
+import { describeReach } from "../core/report/console/reach-lines.ts";
+import type { Task } from "../core/model/task.ts";
 import type { SandboxCaps } from "../core/ports/sandbox.ts";
+import { readTasks } from "../stores/task-folders/read-tasks.ts";
+import { BUILT_BACKENDS, type BuiltBackend } from "./backends.ts";
+import { type BackendProbe, probeBackend, probeLocalBackend } from "./probe-backend.ts";
 
 export interface Finding {
   readonly name: string;
@@ -13,12 +18,32 @@ export interface Finding {
 
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly stateDir: string;
+  /** Tasks to say of each backend how many it can run (attack 25); null for none. */
+  readonly tasksDir: string | null;
 }
 
-/** What works on this machine, looked at without changing it. */
-export async function diagnose(surroundings: Surroundings): Promise<readonly Finding[]> {
-  return [nodeFinding(), ...(await localFindings(surroundings)), await dockerFinding(surroundings)];
+/**
+ * What works on this machine, looked at without changing it. Throws `BenchError` (`config`) when there
+ * are no tasks at `tasksDir`.
+ */
+export async function diagnose({ env, tasksDir }: Surroundings): Promise<readonly Finding[]> {
+  const found = tasksDir === null ? null : await readTasks(tasksDir, { gitPath: null });
+  const local = await probeLocalBackend();
+  const probes = { local: local.probe, docker: await probeBackend("docker", { env }) };
+  const others = local.checks.filter(({ holds, isNeeded }) => !holds && !isNeeded);
+  return [
+    nodeFinding(),
+    backendFinding("local", probes.local, local.checks.map(({ name }) => name).join(", ")),
+    ...others.map(({ name, detail, next }): Finding => {
+      return { name: `--env local, ${name}`, works: false, detail, next, backend: false };
+    }),
+    backendFinding("docker", probes.docker),
+    ...(found === null ? [] : reachFindings(found.tasks, probes)),
+    ...(found?.skipped ?? []).map(({ name, reason }): Finding => {
+      const next = `\`bench tasks check ${tasksDir ?? ""}\` lists what is wrong`;
+      return { name: `task ${name}`, works: false, detail: reason, next, backend: false };
+    }),
+  ];
 }
 
 function nodeFinding(): Finding {
@@ -27,42 +52,36 @@ function nodeFinding(): Finding {
   return { name: "Node.js", works: true, detail, next: null, backend: false };
 }
 
-async function localFindings({ stateDir }: Surroundings): Promise<Finding[]> {
-  const { LocalSandboxes } = await import("../sandboxes/local/local-sandboxes.ts");
-  const { checks } = await LocalSandboxes.probe(stateDir);
-  const missing = checks.filter(({ holds }) => !holds);
-  const blocking = missing.find(({ isNeeded }) => isNeeded);
-  const whole: Finding = {
-    name: "--env local",
-    works: blocking === undefined,
-    detail: blocking?.detail ?? checks.map(({ name }) => name).join(", "),
-    next: blocking?.next ?? null,
-    backend: true,
-  };
-  const others = missing
-    .filter((check) => check !== blocking)
-    .map(({ name, detail, next }): Finding => ({
-      name: `--env local, ${name}`,
-      works: false,
-      detail,
-      next,
-      backend: false,
-    }));
-  return [whole, ...others];
+function backendFinding(kind: BuiltBackend, probe: BackendProbe, has?: string): Finding {
+  const about = { name: `--env ${kind}`, backend: true };
+  if (probe.kind === "missing") {
+    return { ...about, works: false, detail: probe.detail, next: probe.next };
+  }
+  return { ...about, works: true, detail: has ?? describeCaps(probe.caps), next: null };
 }
 
-async function dockerFinding({ env }: Surroundings): Promise<Finding> {
-  const { DockerSandboxes } = await import("../sandboxes/docker/docker-sandboxes.ts");
-  const about = { name: "--env docker", backend: true };
-  try {
-    const docker = await DockerSandboxes.connect({ env });
-    const detail = describeCaps(docker.caps);
-    await docker.close();
-    return { ...about, works: true, detail, next: null };
-  } catch (error) {
-    if (!(error instanceof BenchError)) throw error;
-    return { ...about, works: false, detail: error.message, next: error.next };
-  }
+/** For an agent that is not trusted: the controls need no more than it does. */
+function reachFindings(
+  tasks: readonly Task[],
+  probes: Readonly<Record<BuiltBackend, BackendProbe>>,
+): Finding[] {
+  return BUILT_BACKENDS.map((environment) => {
+    const probe = probes[environment];
+    const reach = backendReach(tasks, {
+      environment,
+      caps: probe.kind === "works" ? probe.caps : null,
+      missing: probe.kind === "works" ? null : "see above",
+      agentIsHostile: true,
+      withoutInternet: false,
+    });
+    return {
+      name: `tasks on --env ${environment}`,
+      works: reach.missing === null && reach.canRun === reach.tasks,
+      detail: describeReach(reach),
+      next: null,
+      backend: false,
+    };
+  });
 }
 
 function describeCaps(caps: SandboxCaps): string {

@@ -1,6 +1,6 @@
 import type { OnEvent } from "../core/events/run-event.ts";
 import { RunSettings, type RunSettingsInput } from "../core/model/settings.ts";
-import { openRunDeps } from "./open-run-deps.ts";
+import { openRunWorld } from "./open-run-world.ts";
 import { type EndedRun, runBenchmark } from "./run-benchmark.ts";
 import { summarizeEndedRun } from "./summarize-ended-run.ts";
 
@@ -79,16 +79,12 @@ export class Evaluation {
   async run(): Promise<EvaluationResult> {
     const { tasksDir, jobsDir = "jobs", config = new EvaluationConfig(), signal } = this.#options;
     const settings: RunSettings = { ...config.settings, tasksDir, jobsDir };
-    const deps = await openRunDeps(settings, {
+    const world = openRunWorld(settings, {
       env: this.#options.env ?? {},
       onEvent: this.#options.onEvent ?? (() => undefined),
       signal: signal ?? new AbortController().signal,
     });
-    try {
-      return resultOf(await runBenchmark(settings, deps));
-    } finally {
-      await deps.backend.close();
-    }
+    return resultOf(await runBenchmark(settings, world));
   }
 }
 

@@ -2,41 +2,57 @@ import type { RunPlan } from "../core/model/plan.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import type { Task } from "../core/model/task.ts";
 import { automaticJobName } from "../core/plan/job-name.ts";
-import { planRun } from "../core/plan/plan-run.ts";
+import { type PlanRequest, planRun } from "../core/plan/plan-run.ts";
 import { readEarlierJobs } from "../core/plan/read-earlier-jobs.ts";
 import { CONTROL_FACTS, digestSettings, scoreSettings } from "../core/plan/settings-digest.ts";
+import type { SandboxCaps } from "../core/ports/sandbox.ts";
 import { expandTaskEnv } from "../core/tasks/expand-task-env.ts";
 import { selectTasks } from "../core/tasks/select-tasks.ts";
 import { readTasks } from "../stores/task-folders/read-tasks.ts";
-import type { RunDeps } from "./run-deps.ts";
+import type { PlanDeps } from "./run-deps.ts";
+
+/** Everything that a plan is made of, except what the sandboxes can hold. */
+export interface PlanInput {
+  readonly request: Omit<PlanRequest, "caps">;
+  /** What the reading of the tasks had to say. */
+  readonly warnings: readonly string[];
+}
 
 /**
- * Reads what there is and decides what a run of these settings will do; creates nothing. Throws
- * `BenchError` (`usage`, `config`) for whatever must stop a run before it starts.
+ * Reads the tasks and the earlier jobs that a run of these settings depends on; creates nothing and
+ * asks no sandbox. Throws `BenchError` (`usage`, `config`) for what cannot be read or selected.
  */
-export async function planBenchmark(settings: RunSettings, deps: RunDeps): Promise<RunPlan> {
+export async function readPlanInput(settings: RunSettings, deps: PlanDeps): Promise<PlanInput> {
   const selected = selectTasks(await readTasks(settings.tasksDir), settings);
   const { tasks, warnings } = fillTemplates(selected.tasks, settings, deps);
   const score = scoreSettings(settings, CONTROL_FACTS);
   const settingsDigest = digestSettings(score, deps.sha256);
-  const plan = planRun({
+  const request = {
     settings,
     score,
     settingsDigest,
     tasks,
     skipped: selected.skipped,
     earlier: await readEarlierJobs(deps.store, { settings, settingsDigest }),
-    caps: deps.backend.caps,
     newJobName: automaticJobName(deps.clock.now()),
-  });
-  return { ...plan, warnings: [...plan.warnings, ...warnings] };
+  };
+  return { request, warnings };
+}
+
+/**
+ * Decides what a run will do. `caps` null: the sandboxes were not asked, so only what holds on every
+ * one is refused. Throws `BenchError` (`usage`, `config`) for what must stop a run before it starts.
+ */
+export function planBenchmark(input: PlanInput, caps: SandboxCaps | null): RunPlan {
+  const plan = planRun({ ...input.request, caps });
+  return { ...plan, warnings: [...plan.warnings, ...input.warnings] };
 }
 
 /** Host variables that `--pass-env` names go into the tasks; a task that asks for others is refused. */
 function fillTemplates(
   tasks: readonly Task[],
   settings: RunSettings,
-  { hostEnv }: RunDeps,
+  { hostEnv }: PlanDeps,
 ): { tasks: Task[]; warnings: string[] } {
   const expanded = tasks.map((task) => expandTaskEnv(task, hostEnv, settings.passEnv));
   return {

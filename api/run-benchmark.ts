@@ -1,12 +1,13 @@
-import { BenchError } from "../core/errors.ts";
 import type { RunPlan } from "../core/model/plan.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import { renderMixedImages } from "../core/report/console/run-lines.ts";
 import { mixedImages } from "../core/results/mixed-images.ts";
+import type { Agent } from "../runner/agents/agent.ts";
 import { chooseAgent } from "../runner/agents/choose-agent.ts";
-import { planBenchmark } from "./plan-benchmark.ts";
+import { interruptedRun } from "./interrupted-run.ts";
+import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
 import { removeOrphans } from "./remove-orphans.ts";
-import type { RunDeps } from "./run-deps.ts";
+import type { RunDeps, RunWorld } from "./run-deps.ts";
 import { type EndedJob, runJob } from "./run-job.ts";
 import { writeMatrixSummary } from "./write-matrix-summary.ts";
 
@@ -19,16 +20,29 @@ export interface EndedRun {
 }
 
 /**
- * Plans a run and carries it out, one repeat after another. Throws `BenchError`: `usage` or `config`
- * before anything is created; `interrupted` when `deps.signal` was aborted, with every sandbox gone and
- * every summary written; `unavailable` when the store or the backend fails.
+ * Plans a run and carries it out, one repeat after another. Tasks and earlier jobs are read first, so
+ * that bad input is answered at once and before any sandbox is looked for. Throws `BenchError`: `usage`
+ * or `config` before anything is created; `interrupted` when `world.signal` was aborted, with every
+ * sandbox gone and every summary written; `unavailable` when the store or the backend fails.
  */
-export async function runBenchmark(settings: RunSettings, deps: RunDeps): Promise<EndedRun> {
+export async function runBenchmark(settings: RunSettings, world: RunWorld): Promise<EndedRun> {
   const agent = chooseAgent(settings.agent);
-  const plan = await planBenchmark(settings, deps);
-  deps.onEvent({ type: "run-planned", plan });
-  await deps.store.checkWritable(settings.jobsDir);
-  await clearOrphans(deps);
+  const input = await readPlanInput(settings, world);
+  planBenchmark(input, null);
+  await world.store.checkWritable(settings.jobsDir);
+  const backend = await world.openBackend();
+  try {
+    const deps: RunDeps = { ...world, backend };
+    const plan = planBenchmark(input, backend.caps);
+    deps.onEvent({ type: "run-planned", plan });
+    await clearOrphans(deps);
+    return await runRepeats(plan, agent, deps);
+  } finally {
+    await backend.close();
+  }
+}
+
+async function runRepeats(plan: RunPlan, agent: Agent, deps: RunDeps): Promise<EndedRun> {
   const jobs: EndedJob[] = [];
   let matrixSummary: string | null = null;
   for (const job of plan.jobs) {
@@ -37,7 +51,7 @@ export async function runBenchmark(settings: RunSettings, deps: RunDeps): Promis
     if (plan.settings.trials > 1) matrixSummary = await writeMatrixSummary(plan, jobs, deps);
   }
   warnOfMixedImages(jobs, deps);
-  if (deps.signal.aborted) throw interrupted(plan, jobs);
+  if (deps.signal.aborted) throw interruptedRun(plan, jobs);
   return { plan, jobs, matrixSummary };
 }
 
@@ -54,11 +68,4 @@ async function clearOrphans({ backend, clock, onEvent }: RunDeps): Promise<void>
 function warnOfMixedImages(jobs: readonly EndedJob[], { onEvent }: RunDeps): void {
   const mixed = mixedImages(jobs.map(({ tree }) => tree.trials));
   for (const message of renderMixedImages(mixed)) onEvent({ type: "warning", message });
-}
-
-function interrupted(plan: RunPlan, jobs: readonly EndedJob[]): BenchError {
-  const ended = jobs.reduce((sum, { tree }) => sum + tree.trials.trials.length, 0);
-  return new BenchError("interrupted", `stopped; ${String(ended)} trials have results`, {
-    next: `the same command resumes, ${String(plan.forecast.planned - ended)} trials are left`,
-  });
 }

@@ -4,19 +4,29 @@ import type { Sha256 } from "../core/ports/hash.ts";
 import type { JobStore } from "../core/ports/job-store.ts";
 import type { SandboxBackend } from "../core/ports/sandbox.ts";
 
-/** What a run touches of the world. `openRunDeps` makes the real ones. */
-export interface RunDeps {
-  readonly backend: SandboxBackend;
+/** What planning touches of the world: it reads, and makes nothing. */
+export interface PlanDeps {
   readonly store: JobStore;
   readonly clock: Clock;
   readonly sha256: Sha256;
+  /** Host variables that a task may be given, and only through `--pass-env`. */
+  readonly hostEnv: Readonly<Record<string, string | undefined>>;
+}
+
+/** What a run touches of the world, its sandboxes apart. `openRunWorld` makes the real one. */
+export interface RunWorld extends PlanDeps {
+  /** Opens the sandboxes; called once nothing that can be known without them is wrong. */
+  readonly openBackend: () => Promise<SandboxBackend>;
   /** Eight hex digits, never the same twice (spec 1.1). */
   readonly newHex8: () => string;
   /** Identity of this process, for leases and the owners of sandboxes. */
   readonly ownerProcess: string;
-  /** Host variables that a task may be given, and only through `--pass-env`. */
-  readonly hostEnv: Readonly<Record<string, string | undefined>>;
   readonly onEvent: OnEvent;
   /** Ends the run cleanly: sandboxes gone, what ended is kept. */
   readonly signal: AbortSignal;
+}
+
+/** The world of a run whose sandboxes are open. */
+export interface RunDeps extends Omit<RunWorld, "openBackend"> {
+  readonly backend: SandboxBackend;
 }

@@ -29,8 +29,7 @@ export interface JobRun {
  */
 export async function runTrials(run: JobRun): Promise<number> {
   const stop = new AbortController();
-  const signal = AbortSignal.any([run.deps.signal, run.folder.lost, stop.signal]);
-  const queue = new TrialQueue(run, signal);
+  const queue = new TrialQueue(run, stop);
   const todo = run.job.trials.filter(({ action }) => action === "run" || action === "verify-only");
   const failures: unknown[] = [];
   let ended = 0;
@@ -49,18 +48,25 @@ export async function runTrials(run: JobRun): Promise<number> {
   return ended;
 }
 
+interface EndedAttempt {
+  readonly record: TrialRecord;
+  readonly decision: RetryDecision;
+}
+
 class TrialQueue {
   readonly #run: JobRun;
+  readonly #stop: AbortController;
   readonly #signal: AbortSignal;
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #images: PreparedImages;
   readonly #tasks: ReadonlyMap<string, Task>;
   #breaker;
 
-  constructor(run: JobRun, signal: AbortSignal) {
+  constructor(run: JobRun, stop: AbortController) {
     const { settings, tasks } = run.plan;
     this.#run = run;
-    this.#signal = signal;
+    this.#stop = stop;
+    this.#signal = AbortSignal.any([run.deps.signal, run.folder.lost, stop.signal]);
     this.#limit = pLimit(settings.concurrency);
     this.#images = new PreparedImages(
       run.deps.backend,
@@ -80,19 +86,33 @@ class TrialQueue {
     let verifyOnlyFrom = trial.action === "verify-only" ? trial.rolloutName : null;
     for (let made = 1; !this.#signal.aborted; made += 1) {
       const spec = this.#specOf(task, trial.attempt + made - 1, verifyOnlyFrom);
-      const record = await this.#limit(() => this.#attempt(spec));
-      if (record === null) return false;
-      const decision = this.#decide(record, made);
-      const retryInMs = decision.retry && !this.#signal.aborted ? decision.delayMs : null;
-      this.#run.deps.onEvent({ type: "trial-ended", record, retryInMs });
-      if (!decision.retry) {
-        this.#breaker = afterTrial(this.#breaker, record.outcome);
-        return !this.#signal.aborted || record.outcome.kind === "scored";
-      }
+      const ended = await this.#limit(() => this.#takeTurn(spec, made));
+      if (ended === null) return false;
+      const { record, decision } = ended;
+      if (!decision.retry) return !this.#signal.aborted || record.outcome.kind === "scored";
       verifyOnlyFrom = decision.verifyOnly ? record.rolloutName : null;
       await this.#wait(decision.delayMs);
     }
     return false;
+  }
+
+  /**
+   * One attempt and what follows from it. Both are over before the place in the queue is free, so that
+   * the next trial starts knowing that the store failed or that the breaker is open.
+   */
+  async #takeTurn(spec: AttemptSpec, attemptsMade: number): Promise<EndedAttempt | null> {
+    try {
+      const record = await this.#attempt(spec);
+      if (record === null) return null;
+      const decision = this.#decide(record, attemptsMade);
+      const retryInMs = decision.retry && !this.#signal.aborted ? decision.delayMs : null;
+      if (!decision.retry) this.#breaker = afterTrial(this.#breaker, record.outcome);
+      this.#run.deps.onEvent({ type: "trial-ended", record, retryInMs });
+      return { record, decision };
+    } catch (error) {
+      this.#stop.abort(error);
+      throw error;
+    }
   }
 
   #specOf(task: Task, attempt: number, verifyOnlyFrom: string | null): AttemptSpec {

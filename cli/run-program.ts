@@ -154,10 +154,11 @@ function sandboxCommand(context: CliContext, ending: Ending): Command {
 function doctorCommand(context: CliContext, ending: Ending): Command {
   return newCommand("doctor", context)
     .summary("show what works here, with the next step for what does not")
+    .argument("[tasks]", "a folder of tasks: how many of them each kind of sandbox can run")
     .option("--json", "print as JSON")
-    .action(async (options: { json?: boolean }) => {
+    .action(async (tasks: string | undefined, options: { json?: boolean }) => {
       const { runDoctor } = await import("./commands/doctor.ts");
-      ending.code = await runDoctor(context, options.json === true);
+      ending.code = await runDoctor(context, tasks, options.json === true);
     });
 }
 

@@ -3,6 +3,3 @@ declare const BENCH_VERSION_OF_BUILD: string;
 /** The version in package.json, put in by the build; `0.0.0-source` when run from source. */
 export const VERSION =
   typeof BENCH_VERSION_OF_BUILD === "undefined" ? "0.0.0-source" : BENCH_VERSION_OF_BUILD;
-
-/** The BenchFlow version whose commands, files and numbers this edition follows (design 12). */
-export const EMULATED_BENCHFLOW = "0.9.2";

@@ -1,15 +1,19 @@
 import { resolve } from "node:path";
 import { type Finding, diagnose } from "../../api/diagnose.ts";
-import { stateDir } from "../../api/open-run-deps.ts";
 import { showSafely } from "../../core/report/console/safe-text.ts";
 import type { CliContext, ExitCode } from "../context.ts";
 
-/** `bench doctor`: one line a finding, with the next step under what does not work. */
-export async function runDoctor(context: CliContext, json: boolean): Promise<ExitCode> {
-  const findings = await diagnose({
-    env: context.env,
-    stateDir: resolve(context.cwd, stateDir(context.env)),
-  });
+/**
+ * `bench doctor [TASKS]`: one line a finding, with the next step under what does not work; with a task
+ * folder also how many of its tasks each backend can run.
+ */
+export async function runDoctor(
+  context: CliContext,
+  tasks: string | undefined,
+  json: boolean,
+): Promise<ExitCode> {
+  const tasksDir = tasks === undefined ? null : resolve(context.cwd, tasks);
+  const findings = await diagnose({ env: context.env, tasksDir });
   context.out.write(
     json ? `${JSON.stringify(findings, null, 2)}\n` : findings.map(renderFinding).join(""),
   );
@@ -18,6 +22,6 @@ export async function runDoctor(context: CliContext, json: boolean): Promise<Exi
 }
 
 function renderFinding({ name, works, detail, next }: Finding): string {
-  const line = `${works ? "✓" : "✗"} ${name}${detail === "" ? "" : `: ${showSafely(detail)}`}\n`;
+  const line = `${works ? "✓" : "✗"} ${showSafely(name)}${detail === "" ? "" : `: ${showSafely(detail)}`}\n`;
   return works || next === null ? line : `${line}  next: ${next}\n`;
 }

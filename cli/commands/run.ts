@@ -1,11 +1,11 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { openRunDeps } from "../../api/open-run-deps.ts";
-import { planBenchmark } from "../../api/plan-benchmark.ts";
+import { openRunWorld } from "../../api/open-run-world.ts";
+import { type DryRun, planDryRun } from "../../api/plan-dry-run.ts";
+import { probeBackend } from "../../api/probe-backend.ts";
 import { type EndedRun, runBenchmark } from "../../api/run-benchmark.ts";
 import { summarizeEndedRun } from "../../api/summarize-ended-run.ts";
 import { BenchError, messageOf } from "../../core/errors.ts";
-import type { RunPlan } from "../../core/model/plan.ts";
 import type { RunSummary } from "../../core/model/run-summary.ts";
 import { renderGate, renderMatrixLines } from "../../core/report/console/run-lines.ts";
 import { renderRunSummary } from "../../core/results/summarize-run.ts";
@@ -25,32 +25,31 @@ export async function runRun(
 ): Promise<ExitCode> {
   const settings = readRunSettings(context, tasks, draft, options);
   const log = new RunLog(context, { quiet: options.quiet === true, json: options.json === true });
-  const deps = await openRunDeps(settings, {
+  const world = openRunWorld(settings, {
     env: context.env,
     onEvent: (event) => log.show(event),
     signal: context.signal,
   });
+  if (options.dryRun === true || options.explain === true) {
+    const dry = await planDryRun(settings, world, (kind) => probeBackend(kind, context));
+    return showPlan(context, dry, options);
+  }
   try {
-    if (options.dryRun === true || options.explain === true) {
-      const plan = await planBenchmark(settings, deps);
-      return showPlan(context, plan, options);
-    }
-    const run = await runBenchmark(settings, deps);
+    const run = await runBenchmark(settings, world);
     log.end();
     const summary = summarizeEndedRun(run);
     await finish(context, run, summary, options);
     return exitCodeOf(run, summary);
   } finally {
     log.end();
-    await deps.backend.close();
   }
 }
 
-function showPlan(context: CliContext, plan: RunPlan, options: RunOptions): ExitCode {
+function showPlan(context: CliContext, { plan, backends }: DryRun, options: RunOptions): ExitCode {
   context.out.write(
     options.json === true
-      ? `${JSON.stringify(plan, null, 2)}\n`
-      : renderPlan(plan, { explain: options.explain === true }),
+      ? `${JSON.stringify({ ...plan, backends }, null, 2)}\n`
+      : renderPlan(plan, backends, { explain: options.explain === true }),
   );
   return plan.skipped.length > 0 ? 1 : 0;
 }

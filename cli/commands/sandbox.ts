@@ -1,14 +1,12 @@
 import { resolve } from "node:path";
-import { openBackend } from "../../api/backends.ts";
-import { stateDir } from "../../api/open-run-deps.ts";
+import { BUILT_BACKENDS, type BuiltBackend, openBackend } from "../../api/backends.ts";
 import { removeOrphans } from "../../api/remove-orphans.ts";
+import { stateDir } from "../../api/state-dir.ts";
 import { BenchError } from "../../core/errors.ts";
 import type { SandboxBackend, SandboxRecord } from "../../core/ports/sandbox.ts";
 import { renderTable } from "../../core/report/console/results-table.ts";
 import { systemClock } from "../../host/system-clock.ts";
 import type { CliContext, ExitCode } from "../context.ts";
-
-const KINDS = ["local", "docker"] as const;
 
 /** `bench sandbox list`: every sandbox of this machine's backends, and whether its owner lives. */
 export async function listSandboxes(context: CliContext, json: boolean): Promise<ExitCode> {
@@ -59,7 +57,7 @@ async function withBackends(
   work: (backend: SandboxBackend) => Promise<void>,
 ): Promise<void> {
   const refusals: BenchError[] = [];
-  for (const kind of KINDS) {
+  for (const kind of BUILT_BACKENDS) {
     const backend = await openIfThere(context, kind);
     if (backend instanceof BenchError) {
       refusals.push(backend);
@@ -72,12 +70,12 @@ async function withBackends(
       await backend.close();
     }
   }
-  if (refusals.length === KINDS.length && refusals[0] !== undefined) throw refusals[0];
+  if (refusals.length === BUILT_BACKENDS.length && refusals[0] !== undefined) throw refusals[0];
 }
 
 async function openIfThere(
   context: CliContext,
-  kind: (typeof KINDS)[number],
+  kind: BuiltBackend,
 ): Promise<SandboxBackend | BenchError> {
   try {
     return await openBackend(kind, {

@@ -1,9 +1,18 @@
 import type { RunPlan } from "../../core/model/plan.ts";
+import type { BackendReach } from "../../core/plan/backend-reach.ts";
 import { explainPlan, forecastLine } from "../../core/plan/explain.ts";
+import { renderReach } from "../../core/report/console/reach-lines.ts";
 import { renderTable } from "../../core/report/console/results-table.ts";
 
-/** The `--dry-run` table: one line a trial in start order, with `--explain` each one's reason. */
-export function renderPlan(plan: RunPlan, { explain }: { explain: boolean }): string {
+/**
+ * The `--dry-run` table: one line a trial in start order, with `--explain` each one's reason; below it
+ * what would run where, and how many of the tasks each backend can run (attack 25).
+ */
+export function renderPlan(
+  plan: RunPlan,
+  backends: readonly BackendReach[],
+  { explain }: { explain: boolean },
+): string {
   const header = ["Repeat", "Task", "Action", "Attempt", "Why"];
   const rows = explainPlan(plan).map((trial) => [
     trial.repeat === null ? "-" : String(trial.repeat),
@@ -21,6 +30,7 @@ export function renderPlan(plan: RunPlan, { explain }: { explain: boolean }): st
       (job) => `Job: ${job.jobsDir}/${job.jobName}${job.resumed ? " (resumed)" : ""}`,
     ),
     forecastLine(plan),
+    ...renderReach(backends),
     ...plan.warnings.map((warning) => `warning: ${warning}`),
   ];
   return `${lines.join("\n")}\n`;

@@ -46,7 +46,7 @@ export function planRun(request: PlanRequest): RunPlan {
   const { settings, settingsDigest } = request;
   if (settings.jobName !== null) checkJobName(settings.jobName);
   const { tasks, skipped } = splitTasks(request);
-  const refusalFacts = factsOf(request);
+  const refusalFacts = refusalFactsOf(settings, request.caps);
   const earlierByDir = groupBy(request.earlier, ({ jobsDir }) => jobsDir);
   const warnings = new Set([
     ...tasks.flatMap(({ name, warnings: own }) => own.map((warning) => `${name}: ${warning}`)),
@@ -88,7 +88,8 @@ export function forecastOf(jobs: readonly JobPlan[]): Forecast {
   };
 }
 
-function factsOf({ settings, caps }: PlanRequest): RefusalFacts {
+/** What decides whether a task can run under these settings on a backend of these capabilities. */
+export function refusalFactsOf(settings: RunSettings, caps: SandboxCaps | null): RefusalFacts {
   const isHostile = settings.agent === "script" || !ControlAgent.safeParse(settings.agent).success;
   const { environment, withoutInternet } = settings;
   return { environment, caps, agentIsHostile: isHostile, withoutInternet };
@@ -100,7 +101,7 @@ interface SplitTasks {
 }
 
 function splitTasks(request: PlanRequest): SplitTasks {
-  const facts = factsOf(request);
+  const facts = refusalFactsOf(request.settings, request.caps);
   const tasks: Task[] = [];
   const skipped = [...request.skipped];
   for (const task of request.tasks) {

@@ -31,6 +31,11 @@ export interface AttemptFiles {
   readonly trajectory: string | null;
 }
 
+export interface RunBy {
+  readonly agent: string | null;
+  readonly model: string | null;
+}
+
 /** What was found in one job's folder, before anything is counted. */
 export interface FoundJob {
   /** The folder, as a person can type it. */
@@ -40,6 +45,8 @@ export interface FoundJob {
   readonly alias: string | null;
   readonly repeat: number | null;
   readonly planned: PlannedMeasurement | null;
+  /** Who was to run, by evaluation.json: all that a job knows before its first attempt says so. */
+  readonly asked: RunBy | null;
   readonly records: readonly TrialRecord[];
   readonly interrupted: readonly InterruptedAttempt[];
   readonly quarantined: readonly Quarantined[];
@@ -65,8 +72,7 @@ export interface LoadedJob extends FoundJob, JobTrials {
 /** Groups and counts what was found; pure, and the same for any order of the records. */
 export function toLoadedJob(found: FoundJob): LoadedJob {
   const trials = groupTrials(found.records, found.planned);
-  // A job that was killed early has no result yet, and its config.json files still name the agent.
-  const started = found.records.length > 0 ? found.records : found.interrupted;
+  const started = whoRan(found);
   const agents = new Set(started.map((attempt) => attempt.agent ?? ""));
   const models = new Set(started.map((attempt) => attempt.model));
   const [agent = ""] = agents;
@@ -81,6 +87,13 @@ export function toLoadedJob(found: FoundJob): LoadedJob {
     spend: sumSpend(allAttempts(trials)),
     elapsedSec: elapsedSecOf(found.records),
   };
+}
+
+/** A job that was killed early, or has just begun, has no result that names its agent yet. */
+function whoRan({ records, interrupted, asked }: FoundJob): readonly RunBy[] {
+  if (records.length > 0) return records;
+  const named = interrupted.filter(({ agent }) => agent !== null);
+  return named.length > 0 || asked === null ? named : [asked];
 }
 
 /**

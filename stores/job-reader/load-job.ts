@@ -13,6 +13,7 @@ import type {
   InterruptedAttempt,
   LoadedJob,
   LoadedJobs,
+  RunBy,
 } from "../../core/results/loaded-job.ts";
 import { findJobs } from "../files/list-jobs.ts";
 import { readAttempts } from "../files/read-attempts.ts";
@@ -72,12 +73,13 @@ async function readJob({ jobsDir, jobName }: JobRef): Promise<LoadedJob> {
     else if (attempt.kind === "unfinished") interrupted.push(readInterrupted(path, attempt));
     else quarantined.push({ path: join(path, attempt.rolloutName), reason: attempt.reason });
   }
-  const planned = readPlanned(path);
+  const evaluation = readEvaluation(path);
   const found = {
     path,
     jobName,
     ...repeatOf(jobsDir),
-    planned,
+    planned: evaluation === null ? null : plannedBy(evaluation),
+    asked: evaluation === null ? null : askedBy(evaluation),
     records,
     interrupted,
     quarantined,
@@ -104,11 +106,20 @@ async function withDetails(job: LoadedJob): Promise<LoadedJob> {
   return { ...job, trials, files };
 }
 
-/** What evaluation.json says was planned; null for jobs by BenchFlow and where it is lost. */
-function readPlanned(jobDir: string): PlannedMeasurement | null {
+/** What the job was asked to do; null for jobs by BenchFlow 0.7 and where the file is lost. */
+function readEvaluation(jobDir: string): Evaluation | null {
   const value = readJsonFile(join(jobDir, "evaluation.json"), MAX_JOB_FILE_BYTES);
-  const evaluation = Evaluation.safeParse(value).data;
-  if (evaluation === undefined || evaluation.tasks === null) return null;
+  return Evaluation.safeParse(value).data ?? null;
+}
+
+function askedBy({ config: { agent, model } }: Evaluation): RunBy {
+  const [named, withModel] = [agent, model].map((name) => (typeof name === "string" ? name : null));
+  return { agent: named ?? null, model: withModel ?? null };
+}
+
+/** The tasks at their versions; null where the file does not list them. */
+function plannedBy(evaluation: Evaluation): PlannedMeasurement | null {
+  if (evaluation.tasks === null) return null;
   const tasks = evaluation.tasks.map(({ name, digest, context_digest: contextDigest }) => ({
     name,
     digest,

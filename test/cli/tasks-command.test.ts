@@ -1,30 +1,8 @@
 import { access, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { CliContext } from "../../cli/context.ts";
-import { runProgram } from "../../cli/run-program.ts";
 import { GOOD, tempFolder, writeFiles } from "../stores/task-folders/temp-tasks.ts";
-
-/** Runs a command in `cwd` and gives what it printed. */
-async function bench(cwd: string, ...args: string[]) {
-  const printed = { out: "", err: "" };
-  const outputOf = (stream: "out" | "err") => ({
-    write: (text: string) => {
-      printed[stream] += text;
-    },
-    isTerminal: false,
-    columns: 80,
-  });
-  const context: CliContext = {
-    cwd,
-    env: {},
-    out: outputOf("out"),
-    err: outputOf("err"),
-    signal: new AbortController().signal,
-  };
-  const code = await runProgram(context, args);
-  return { ...printed, code };
-}
+import { bench } from "./run-bench.ts";
 
 async function twoTasks(): Promise<string> {
   const root = await tempFolder();

@@ -1,0 +1,41 @@
+import { createHash, randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import type { OnEvent } from "../core/events/run-event.ts";
+import type { RunSettings } from "../core/model/settings.ts";
+import { identifyProcess } from "../host/process-identity.ts";
+import { systemClock } from "../host/system-clock.ts";
+import { FileJobStore } from "../stores/files/file-job-store.ts";
+import { builtBackend, openBackend } from "./backends.ts";
+import type { RunWorld } from "./run-deps.ts";
+import { stateDir } from "./state-dir.ts";
+
+export interface RunSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly onEvent: OnEvent;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The real world for a run on this computer; nothing in it is opened or made yet. Throws `BenchError`
+ * (`usage`) for a sandbox that this edition does not have.
+ */
+export function openRunWorld(
+  settings: Pick<RunSettings, "environment" | "jobsDir" | "localInclude">,
+  { env, onEvent, signal }: RunSurroundings,
+): RunWorld {
+  const kind = builtBackend(settings.environment);
+  const { localInclude } = settings;
+  const ownerProcess = identifyProcess();
+  return {
+    openBackend: async () =>
+      await openBackend(kind, { stateDir: resolve(stateDir(env)), localInclude, env }),
+    store: new FileJobStore(settings.jobsDir, { owner: ownerProcess }),
+    clock: systemClock,
+    sha256: (text) => createHash("sha256").update(text).digest("hex"),
+    newHex8: () => randomBytes(4).toString("hex"),
+    ownerProcess,
+    hostEnv: env,
+    onEvent,
+    signal,
+  };
+}

@@ -1,0 +1,65 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { planDryRun } from "../../api/plan-dry-run.ts";
+import type { BackendProbe } from "../../api/probe-backend.ts";
+import { BenchError } from "../../core/errors.ts";
+import { ALL_CAPS, someSettings } from "../core/plan/plan-builders.ts";
+import { writeFiles } from "../stores/task-folders/temp-tasks.ts";
+import { aScene } from "./run-scene.ts";
+
+const MISSING: BackendProbe = { kind: "missing", detail: "no daemon answers", next: "start it" };
+const CLOSED: BackendProbe = { kind: "works", caps: { ...ALL_CAPS, publicNetwork: false } };
+
+const onlyLocal = async (kind: string): Promise<BackendProbe> =>
+  kind === "local" ? CLOSED : MISSING;
+
+async function notAsked(): Promise<never> {
+  throw new Error("a sandbox was asked");
+}
+
+async function threeTasks() {
+  const scene = await aScene({ plays: { asks: {}, gpu: {}, plain: {} } });
+  await writeFiles(scene.tasksDir, {
+    "asks/task.toml": "[environment]\nallow_internet = true\n",
+    "gpu/task.toml": "[environment]\ngpus = 8\n",
+  });
+  return scene;
+}
+
+test("a dry run says of each kind of sandbox how many of the tasks it can run, and why not all", async () => {
+  const { tasksDir, world } = await threeTasks();
+  const settings = someSettings({ tasksDir });
+  const { backends, plan } = await planDryRun(settings, world, onlyLocal);
+  const [local, docker] = backends;
+  expect(local).toMatchObject({ environment: "local", missing: null, canRun: 1, tasks: 3 });
+  expect(local?.reasons.map(({ tasks }) => tasks)).toEqual([["asks"], ["gpu"], ["gpu"]]);
+  expect(local?.reasons[0]?.reason).toMatch(/^has no way to the open internet here/u);
+  expect(docker).toMatchObject({ missing: "no daemon answers", canRun: 2, tasks: 3 });
+  expect(plan.tasks.map(({ name }) => name)).toEqual(["plain"]);
+  expect(plan.warnings).toEqual(["1 task runs without the open internet here"]);
+});
+
+test("a dry run of a sandbox that cannot be had plans what the tasks allow, and says what is not known", async () => {
+  const { tasksDir, world, store } = await threeTasks();
+  const settings = someSettings({ tasksDir, environment: "docker" });
+  const { plan } = await planDryRun(settings, world, async () => MISSING);
+  expect(plan.tasks.map(({ name }) => name)).toEqual(["asks", "plain"]);
+  expect(plan.warnings).toEqual([
+    "--env docker cannot be had here (no daemon answers): what it lacks for these tasks is not known",
+  ]);
+  expect(store.disk).toEqual({ jobs: new Map(), files: new Map() });
+});
+
+test("a dry run refuses what the run itself would, and asks no sandbox for it", async () => {
+  const { tasksDir, world } = await threeTasks();
+  const wrong = [
+    { tasksDir: join(tasksDir, "none") },
+    { agent: "claud" },
+    { include: ["zzz"] },
+    { environment: "fargate" } as const,
+  ];
+  for (const over of wrong) {
+    const settings = someSettings({ tasksDir, ...over });
+    await expect(planDryRun(settings, world, notAsked)).rejects.toBeInstanceOf(BenchError);
+  }
+});

@@ -1,0 +1,73 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { GOOD, tempFolder, writeFiles } from "../stores/task-folders/temp-tasks.ts";
+import { benchWith, type Ran } from "./run-bench.ts";
+
+/** A folder with two tasks, and `bench` in it without any daemon. */
+async function twoTasks() {
+  const root = await tempFolder();
+  await writeFiles(join(root, "tasks/good"), GOOD);
+  await writeFiles(join(root, "tasks/gpu"), { ...GOOD, "task.toml": "[environment]\ngpus = 1\n" });
+  const env = {
+    BENCHFLOW_STATE_DIR: join(root, "state"),
+    DOCKER_HOST: `unix://${join(root, "no.sock")}`,
+  };
+  return {
+    root,
+    tasks: join(root, "tasks"),
+    run: async (...args: string[]): Promise<Ran> => await benchWith(env, root, ...args),
+  };
+}
+
+const HERE =
+  /^--env local: (?:1 of 2 tasks can run|not here \(.+\); .+ 1 of 2 tasks could run); 1 cannot: .*GPUs.*: gpu$/mu;
+
+test.each(["local", "docker"])(
+  "a dry run for %s says what each backend can run, and creates nothing at all",
+  async (environment) => {
+    const { root, tasks, run } = await twoTasks();
+    const flags = ["-a", "oracle", "--env", environment, "-o", join(root, "jobs"), "--dry-run"];
+    const { out, code } = await run("run", tasks, ...flags);
+    expect(out).toMatch(HERE);
+    expect(out).toMatch(/^--env docker: not here \(no docker daemon answers: .+\)/mu);
+    expect(out).toMatch(/good +run +1/u);
+    expect(code).toBe(1);
+    expect(await readdir(root)).toEqual(["tasks"]);
+  },
+);
+
+test("the JSON of a dry run is the plan, and what each backend can run beside it", async () => {
+  const { root, tasks, run } = await twoTasks();
+  const flags = [
+    "-a",
+    "oracle",
+    "--env",
+    "docker",
+    "-o",
+    join(root, "jobs"),
+    "--dry-run",
+    "--json",
+  ];
+  const { out } = await run("run", tasks, ...flags);
+  const { jobs, backends } = JSON.parse(out) as {
+    jobs: unknown[];
+    backends: { environment: string; canRun: number }[];
+  };
+  expect(jobs).toHaveLength(1);
+  expect(backends.map(({ environment, canRun }) => [environment, canRun])).toEqual([
+    ["local", 1],
+    ["docker", 1],
+  ]);
+});
+
+test("doctor with a task folder says how many of its tasks run where, and creates nothing", async () => {
+  const { root, tasks, run } = await twoTasks();
+  const { out } = await run("doctor", tasks);
+  expect(out).toMatch(/^✗ tasks on --env local: .*1 of 2 tasks.*gpu$/mu);
+  expect(out).toMatch(
+    /^✗ tasks on --env docker: not here \(see above\); .*1 of 2 tasks could run/mu,
+  );
+  expect((await run("doctor")).out).not.toContain("tasks on");
+  expect(await readdir(root)).toEqual(["tasks"]);
+});
