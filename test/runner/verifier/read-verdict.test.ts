@@ -78,6 +78,16 @@ test("reward.txt in a subfolder is no reward", async () => {
   expect(verdict.text).toEqual({ kind: "missing" });
 });
 
+test("a file in a folder named like a report is no report", async () => {
+  const { verdict, files } = await read([
+    root("verifier"),
+    entry("verifier/ctrf.json", { kind: "directory" }),
+    entry("verifier/ctrf.json/inner", { content: "{}" }),
+  ]);
+  expect(verdict.ctrf).toBeNull();
+  expect(files.paths()).toEqual(["verifier/ctrf.json/inner"]);
+});
+
 test("a folder that the verifier removed is a missing verdict, a link in its place an unsafe one", async () => {
   expect((await read(null)).verdict.text).toEqual({ kind: "missing" });
   const linked = await read(new SandboxError("unsafe-path", "a link"));
