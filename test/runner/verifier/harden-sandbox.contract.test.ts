@@ -120,6 +120,26 @@ describe.each(WORLDS)("hardening on $name", (world) => {
     expect(await sh(sandbox, "ls /app")).toBe("data\ninside\nreal\nshell");
   });
 
+  test("links and pipes of the agent where tests write under fixed names go, others stay", async () => {
+    const { sandbox, ready } = await after(
+      "mkdir -p /data && ln -s /data /tmp/of-image",
+      `echo 1 >real; ln -s /logs/verifier/reward.txt /tmp/out.log; mkfifo /tmp/pipe; mkdir /tmp/sub
+       ln -s ../out.log /tmp/sub/chain; ln -s /usr/bin/diff /dev/shm/program; ln -s /app/real /tmp/work
+       echo kept >/tmp/data.txt; ln -s /logs/verifier/reward.txt '/tmp/an other'`,
+    );
+    const { evidence } = await harden(sandbox, ready);
+    expect(evidence.removed_links.toSorted()).toEqual([
+      "/dev/shm/program",
+      "/tmp/an other",
+      "/tmp/out.log",
+      "/tmp/sub/chain",
+    ]);
+    expect(evidence.removed_code).toEqual(["/tmp/pipe"]);
+    expect(await sh(sandbox, "ls /tmp /tmp/sub; echo 1 >/tmp/out.log; ls /logs/verifier")).toBe(
+      "/tmp:\ndata.txt\nof-image\nsub\nwork\n\n/tmp/sub:",
+    );
+  });
+
   test("bytecode folders of the agent go, those of the image stay", async () => {
     const { sandbox, ready } = await after(
       "mkdir -p /app/old/__pycache__",

@@ -127,6 +127,7 @@ test.each([
   [{ exitCode: 3, prints: "failed no home\0" }, "hardening: no home"],
   [{ exitCode: 1, prints: "uid 0\0" }, "hardening exited with rc=1"],
   [{ prints: "uid 0\0home /root\0" }, "hardening exited with rc=0"],
+  [{ prints: "uid 0\0report \0done \0", droppedBytes: 1 }, "hardening exited with rc=0"],
   [{ timedOut: true }, "hardening took over 180 s"],
 ])(
   "hardening that did not end is infrastructure, and no test runs: %j",

@@ -16,6 +16,7 @@ export interface ScriptedExec {
   readonly prints?: string | Uint8Array;
   readonly exitCode?: number;
   readonly timedOut?: boolean;
+  readonly droppedBytes?: number;
   readonly throws?: Error;
 }
 
@@ -45,7 +46,7 @@ export class ScriptedSandbox implements Sandbox {
       exitCode: answer.exitCode ?? 0,
       stdout,
       stderr: Buffer.alloc(0),
-      droppedBytes: 0,
+      droppedBytes: answer.droppedBytes ?? 0,
       timedOut: answer.timedOut ?? false,
     };
   }
