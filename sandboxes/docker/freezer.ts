@@ -1,5 +1,7 @@
-import { asSandboxError } from "./engine-error.ts";
+import { asSandboxError, hasStatus } from "./engine-error.ts";
 import type { EngineClient } from "./engine-client.ts";
+
+const TRIES = 10;
 
 /**
  * Holds all processes of a container still while its files are read: an archive of a file that
@@ -50,10 +52,17 @@ export class Freezer {
   }
 
   async #call(change: "pause" | "unpause"): Promise<void> {
-    try {
-      await this.#client.run("POST", `/containers/${this.#containerId}/${change}`);
-    } catch (error) {
-      throw asSandboxError(error, "lost", `cannot ${change} the sandbox`);
-    }
+    for (let tries = 1; ; tries += 1)
+      try {
+        await this.#client.run("POST", `/containers/${this.#containerId}/${change}`);
+        return;
+      } catch (error) {
+        // The freezer of control groups, version 1, gives up on processes that fork meanwhile.
+        const mayPass = hasStatus(error, 500) && tries < TRIES;
+        if (!mayPass) throw asSandboxError(error, "lost", `cannot ${change} the sandbox`);
+        await new Promise((resolve) => {
+          setTimeout(resolve, tries * 50);
+        });
+      }
   }
 }
