@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { BenchError } from "../../core/errors.ts";
 import type { AppendFile, AttemptFolder } from "../../core/ports/attempt-folder.ts";
@@ -7,7 +8,7 @@ import type { Lease } from "./lease.ts";
 import { checkFolder, makeFolder, makeFolders } from "./make-folders.ts";
 import { streamFile } from "./read-file.ts";
 import { checkName, safeSegments } from "./safe-path.ts";
-import { foldersOf, RESULT_FILE, SEAL_FILE, sealOf, sealText } from "./seal-folder.ts";
+import { foldersOf, readSeal, RESULT_FILE, SEAL_FILE, sealOf, sealText } from "./seal-folder.ts";
 import { syncFolder, writeAtomic } from "./write-atomic.ts";
 import type { WrittenFile } from "./write-atomic.ts";
 
@@ -78,7 +79,13 @@ export class FileAttemptFolder implements AttemptFolder {
       folder = join(folder, name);
       await checkFolder(folder);
     }
-    yield* streamFile(join(folder, file));
+    const sealed = sealedIn(join(this.#jobDir, rolloutName), safeSegments(path).join("/"));
+    const hash = createHash("sha256");
+    for await (const chunk of streamFile(join(folder, file))) {
+      hash.update(chunk);
+      yield chunk;
+    }
+    if (sealed !== null && sealed !== hash.digest("hex")) throw contradicted(rolloutName, path);
   }
 
   async seal(result: Uint8Array | string): Promise<void> {
@@ -117,4 +124,23 @@ export class FileAttemptFolder implements AttemptFolder {
       next: "report this with the command that you ran",
     });
   }
+}
+
+/** What the attempt's seal says of the file: its sha256, nothing that a file could have, or no seal. */
+function sealedIn(attemptDir: string, path: string): string | null {
+  const found = readSeal(attemptDir);
+  if (found.kind === "absent") return null;
+  const files = found.kind === "sealed" ? found.seal.files : [];
+  return files.find((file) => file.path === path)?.sha256 ?? "not sealed";
+}
+
+/** Work that is not what was saved is nobody's draw: a score of it would look like the agent's. */
+function contradicted(rolloutName: string, path: string): BenchError {
+  return new BenchError(
+    "config",
+    `${path} of ${rolloutName} is not what its seal.json says it was`,
+    {
+      next: "put the saved file back, or run the trial again with --fresh",
+    },
+  );
 }

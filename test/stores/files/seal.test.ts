@@ -1,6 +1,7 @@
 import { appendFile, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { BenchError } from "../../../core/errors.ts";
 import type { JobFolder } from "../../../core/ports/job-store.ts";
 import { chunks } from "../../../stores/contract/job-store-fixture.ts";
 import { FileJobStore } from "../../../stores/files/file-job-store.ts";
@@ -121,5 +122,45 @@ describe("a write that fails half-way", () => {
     await expect(attempt.write("agent", "x")).rejects.toMatchObject({ kind: "unavailable" });
     expect(await treeOf(jobsDir)).toEqual(tree);
     await job.close();
+  });
+});
+
+async function readAgain(change: (dir: string) => Promise<void>, path: string): Promise<string> {
+  const { store, job, dir } = await sealed();
+  await change(dir);
+  const { jobsDir, jobName } = job;
+  const resumed = await store.openJob({ jobsDir, jobName, mode: "resume", evaluation: "{}" });
+  try {
+    const attempt = await resumed.openAttempt("alpha__00000002");
+    const bytes: Uint8Array[] = [];
+    for await (const chunk of attempt.readFrom(NAME, path)) bytes.push(chunk);
+    return Buffer.concat(bytes).toString();
+  } finally {
+    await resumed.close();
+  }
+}
+
+describe("what an earlier attempt left, read to be verified again", () => {
+  const reward = "verifier/reward.txt";
+
+  test("is given while it is what its seal says", async () => {
+    expect(await readAgain(async () => {}, reward)).toBe("0\n");
+  });
+
+  test("is refused when bytes changed, also to others of equal size", async () => {
+    const read = readAgain(async (dir) => await writeFile(join(dir, reward), "1\n"), reward);
+    await expect(read).rejects.toThrow(/reward\.txt of alpha__00000001 is not what its seal/u);
+    await expect(read).rejects.toBeInstanceOf(BenchError);
+  });
+
+  test("is refused when the file was put there after the seal", async () => {
+    const path = "agent/work.tar";
+    const read = readAgain(async (dir) => await writeFile(join(dir, path), "mine"), path);
+    await expect(read).rejects.toThrow(/is not what its seal/u);
+  });
+
+  test("is refused when the seal itself cannot be read", async () => {
+    const read = readAgain(async (dir) => await writeFile(join(dir, "seal.json"), "{"), reward);
+    await expect(read).rejects.toThrow(/is not what its seal/u);
   });
 });
