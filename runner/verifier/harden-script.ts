@@ -214,7 +214,11 @@ $kept
 link $link -> $(readlink "$link")
 "*) ;; *) rm -f "$link" && printf "link %s\0" "$link" ;; esac
     done' sh {} + >>"$scratch/report" 2>"$scratch/errors"
-find /tmp /var/tmp -path "$WORKDIR" -prune -o \( -name '*.py' -o -name '*.pth' \) ! -type d \
+# Tests write files here under fixed names: an agent's link would lead them elsewhere, as to the verdict.
+find /tmp /var/tmp /dev/shm -path "$WORKDIR" -prune -o -type l -user "$AGENT_UID" -exec sh -c '
+    for link; do case $(readlink -f "$link")/ in "$WORKDIR"/*) ;;
+      *) rm -f "$link" && printf "link %s\0" "$link" ;; esac; done' sh {} + \
+  -o ! -type d \( -name '*.py' -o -name '*.pth' -o -type p -user "$AGENT_UID" \) \
   -exec sh -c "$drop" sh {} + >>"$scratch/report" 2>>"$scratch/errors"
 # Trees that are mounts of their own, as this machine's are in a local sandbox, are too large to walk
 # for each trial; what the agent could write there was closed by the set-up.
