@@ -1,6 +1,7 @@
 import type { TrialRecord } from "../core/model/record.ts";
 import type { AttemptSpec } from "../core/model/trial.ts";
 import type { TrialStop } from "../core/outcome/trial-evidence.ts";
+import { timerMs } from "../core/model/timer-limit.ts";
 import { SandboxError } from "../core/ports/sandbox.ts";
 import { workOnTask } from "./work-on-task.ts";
 import { type AttemptState, LEASE_MS, openAttempt, type TrialDeps } from "./attempt-state.ts";
@@ -126,7 +127,8 @@ async function renewLease(state: AttemptState): Promise<void> {
 function deadlineMs(spec: AttemptSpec): number {
   const { buildTimeoutSec } = spec.task.config.sandbox;
   const { agentTimeoutSec, verifierTimeoutSec } = spec;
-  return (agentTimeoutSec + 2 * verifierTimeoutSec + buildTimeoutSec + OVERHEAD_SEC) * 1000;
+  const limitSec = agentTimeoutSec + 2 * verifierTimeoutSec + buildTimeoutSec + OVERHEAD_SEC;
+  return timerMs(limitSec * 1000);
 }
 
 function overDeadline(spec: AttemptSpec): SandboxError {

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { timerMs } from "../../core/model/timer-limit.ts";
 import { type ImageRequest, type PreparedImage, SandboxError } from "../../core/ports/sandbox.ts";
 import { buildImage, type BuildOptions } from "./build-image.ts";
 import { type BuildRecipe, readRecipe, remoteSourcesIn } from "./build-recipe.ts";
@@ -137,7 +138,7 @@ function limitedSignal(request: ImageRequest): { signal: AbortSignal; release: (
   const timer = setTimeout(() => {
     const seconds = String(request.timeoutMs / 1000);
     controller.abort(new SandboxError("build-timeout", `the image was not ready in ${seconds} s`));
-  }, request.timeoutMs);
+  }, timerMs(request.timeoutMs));
   request.signal.addEventListener("abort", onAbort);
   const release = (): void => {
     clearTimeout(timer);

@@ -1,3 +1,4 @@
+import { timerMs } from "../../core/model/timer-limit.ts";
 import { type Command, type Completed, SandboxError } from "../../core/ports/sandbox.ts";
 import type { ControlChannel, JobEnd } from "./control-channel.ts";
 import type { Victims } from "./end-processes.ts";
@@ -174,7 +175,7 @@ async function untilStopped<Value>(
     if (timeoutMs !== undefined)
       timer = setTimeout(() => {
         resolve({ kind: "deadline" });
-      }, timeoutMs);
+      }, timerMs(timeoutMs));
     onAbort = () => {
       resolve({ kind: "failed", error: signal?.reason });
     };

@@ -1,3 +1,4 @@
+import { timerMs } from "../../core/model/timer-limit.ts";
 import type { ByteStream, Command, SandboxProcess } from "../../core/ports/sandbox.ts";
 import { ByteQueue } from "./byte-queue.ts";
 import type { CommandHost } from "./run-command.ts";
@@ -76,7 +77,7 @@ function endOnLimit(
     // A sandbox that is lost meanwhile has no process left to kill; `exitCode` rejects then.
     kill().catch(() => undefined);
   };
-  const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs);
+  const timer = timeoutMs === undefined ? undefined : setTimeout(end, timerMs(timeoutMs));
   signal?.addEventListener("abort", end);
   const release = (): void => {
     clearTimeout(timer);

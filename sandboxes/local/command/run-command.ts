@@ -1,3 +1,4 @@
+import { timerMs } from "../../../core/model/timer-limit.ts";
 import type {
   ByteStream,
   Command,
@@ -10,8 +11,6 @@ import { type CommandHost, type StartedCommand, startCommand } from "./start-com
 
 /** Bytes kept of each stream when the command does not say. */
 const DEFAULT_OUTPUT_BYTES = 16 * 1024 * 1024;
-/** A longer timer would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Runs a command to its end, its deadline or its abort. */
 export async function runCommand(command: Command, host: CommandHost): Promise<Completed> {
@@ -121,13 +120,10 @@ function watchForStop(command: Command, started: StartedCommand): StopWatch {
   const timer =
     command.timeoutMs === undefined
       ? undefined
-      : setTimeout(
-          () => {
-            timedOut = true;
-            killing = started.kill();
-          },
-          Math.min(command.timeoutMs, MAX_TIMER_MS),
-        );
+      : setTimeout(() => {
+          timedOut = true;
+          killing = started.kill();
+        }, timerMs(command.timeoutMs));
   command.signal?.addEventListener("abort", onAbort, { once: true });
   return {
     settled: async () => {

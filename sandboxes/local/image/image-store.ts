@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { timerMs } from "../../../core/model/timer-limit.ts";
 import {
   type ImageRequest,
   type PreparedImage,
@@ -206,7 +207,7 @@ function limitedSignal(request: ImageRequest): { signal: AbortSignal; release: (
   const timer = setTimeout(() => {
     const seconds = String(request.timeoutMs / 1000);
     controller.abort(new SandboxError("build-timeout", `the image was not ready in ${seconds} s`));
-  }, request.timeoutMs);
+  }, timerMs(request.timeoutMs));
   request.signal.addEventListener("abort", onAbort);
   return {
     signal: controller.signal,
