@@ -7,10 +7,14 @@ import { reportError } from "./report-error.ts";
 import { runProgram } from "./run-program.ts";
 
 const INTERRUPTED = 130;
+/** As for every other place that cannot be written. */
+const OUTPUT_LOST = 4;
 
 /**
  * Wires a real process to the program: streams, signals, exit code. The first Ctrl-C or SIGTERM ends
- * cleanly, the second leaves at once. A reader that closed the pipe is not an error of ours.
+ * cleanly, the second leaves at once. Whatever happens to the output (a reader that closed the pipe, a
+ * log on a full disk, a terminal that is gone), the work goes on: results lie in the job folder. Only
+ * what standard output lost for another reason than a closed pipe shows in the exit code.
  */
 export async function runProcess(host: NodeJS.Process, args: readonly string[]): Promise<void> {
   // The young generation keeps its first size: what lives is 14 MB however many trials run, and
@@ -23,11 +27,12 @@ export async function runProcess(host: NodeJS.Process, args: readonly string[]):
       stop.abort(signal);
     });
   }
-  for (const stream of [host.stdout, host.stderr]) {
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-    });
-  }
+  let lostOutput: NodeJS.ErrnoException | null = null;
+  host.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") lostOutput ??= error;
+  });
+  // There is nowhere left to say it.
+  host.stderr.on("error", () => undefined);
   const context: CliContext = {
     cwd: host.cwd(),
     env: host.env,
@@ -40,6 +45,12 @@ export async function runProcess(host: NodeJS.Process, args: readonly string[]):
   } catch (error) {
     host.exitCode = reportError(context, error, (trace) => writeCrashLog(context, trace));
   }
+  // Also what was written last has its error by then.
+  host.once("beforeExit", () => {
+    if (lostOutput === null) return;
+    context.err.write(`standard output is cut: ${lostOutput.message}\n`);
+    if (host.exitCode === 0) host.exitCode = OUTPUT_LOST;
+  });
 }
 
 function outputOf(stream: NodeJS.WriteStream): Output {

@@ -1,4 +1,4 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { lstat, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { openRunWorld } from "../../api/open-run-world.ts";
 import { type DryRun, planDryRun } from "../../api/plan-dry-run.ts";
@@ -75,13 +75,21 @@ function exitCodeOf(run: EndedRun, summary: RunSummary): ExitCode {
   return run.plan.skipped.length > 0 || summary.exit_code !== 0 ? 1 : 0;
 }
 
+/** Appears whole or not at all; what is no plain file, as `/dev/stdout` and links are, is written through. */
 async function writeSummary(path: string, summary: RunSummary): Promise<void> {
+  const text = renderRunSummary(summary);
   const part = `${path}.${String(process.pid)}.part`;
   try {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(part, renderRunSummary(summary));
+    const there = await lstat(path).catch(() => null);
+    if (there !== null && !there.isFile()) {
+      await writeFile(path, text);
+      return;
+    }
+    await writeFile(part, text);
     await rename(part, path);
   } catch (cause) {
+    await rm(part, { force: true });
     throw new BenchError("unavailable", `--summary-out ${path}: ${messageOf(cause)}`, {
       next: "the results are whole; run the same command with another path to write the summary",
       cause,
