@@ -72,6 +72,7 @@ function reachFindings(
       caps: probe.kind === "works" ? probe.caps : null,
       missing: probe.kind === "works" ? null : "see above",
       agentIsHostile: true,
+      runsSolution: false,
       withoutInternet: false,
     });
     return {

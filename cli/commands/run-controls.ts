@@ -54,6 +54,7 @@ async function runControl(
       ended.set(event.record.taskName, event.record);
     }
     if (event.type !== "run-planned") return;
+    for (const { name, reason } of event.plan.skipped) ended.set(name, { blocked: reason });
     for (const { taskName, action, why } of event.plan.jobs.flatMap((job) => job.trials)) {
       if (action === "blocked") ended.set(taskName, { blocked: why });
     }

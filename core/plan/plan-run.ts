@@ -91,8 +91,9 @@ export function forecastOf(jobs: readonly JobPlan[]): Forecast {
 /** What decides whether a task can run under these settings on a backend of these capabilities. */
 export function refusalFactsOf(settings: RunSettings, caps: SandboxCaps | null): RefusalFacts {
   const isHostile = settings.agent === "script" || !ControlAgent.safeParse(settings.agent).success;
-  const { environment, withoutInternet } = settings;
-  return { environment, caps, agentIsHostile: isHostile, withoutInternet };
+  const { agent, environment, withoutInternet } = settings;
+  const runsSolution = agent === "oracle";
+  return { environment, caps, agentIsHostile: isHostile, runsSolution, withoutInternet };
 }
 
 interface SplitTasks {

@@ -10,6 +10,8 @@ export interface RefusalFacts {
   readonly caps: SandboxCaps | null;
   /** False for the oracle and nop, which have nothing to gain from the verifier's files. */
   readonly agentIsHostile: boolean;
+  /** True for the oracle: without a solution it would measure the untouched task. */
+  readonly runsSolution: boolean;
   /** The user's word that tasks which ask for the open internet may run where there is none. */
   readonly withoutInternet: boolean;
 }
@@ -21,10 +23,14 @@ export interface RefusalFacts {
 export function taskRefusals(task: Task, facts: RefusalFacts): string[] {
   const own = task.refusals.map(({ path, reason }) => `${path}: ${reason}`);
   const name = problemOfTaskName(task.name);
+  const lacksSolution = facts.runsSolution && task.oracleDir === null;
   const lacks = facts.caps === null ? [] : lackingCapabilities(task, facts.caps, facts);
   return [
     ...own,
     ...(name === null ? [] : [name]),
+    ...(lacksSolution
+      ? ["there is no solution/solve.sh or oracle/solve.sh, the oracle runs it"]
+      : []),
     ...lacks.map((lack) => `--env ${facts.environment} ${lack}`),
   ];
 }

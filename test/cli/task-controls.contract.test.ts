@@ -58,3 +58,22 @@ test("a task that this edition does not run is told so, and fails nothing", asyn
     await rm(dir, { recursive: true, force: true });
   }
 });
+
+test("a task without a solution is told so for the oracle, and nop still runs on it", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "controls-unsolved-"));
+  try {
+    for (const name of ["solved", "unsolved"])
+      await cp(join(examples, "tasks/hello-file"), join(dir, name), { recursive: true });
+    await rm(join(dir, "unsolved/solution"), { recursive: true });
+    const { out, code } = await check(dir);
+    expect(out.trim().split("\n")).toEqual([
+      "✓ solved — valid (structural, controls)",
+      "✓ unsolved — valid (structural, controls)",
+      "  ! there is no oracle/ or solution/, so nothing shows that the task can be solved",
+      "  ! oracle was not run: there is no solution/solve.sh or oracle/solve.sh, the oracle runs it",
+    ]);
+    expect(code).toBe(0);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+});

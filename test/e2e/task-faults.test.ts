@@ -24,11 +24,9 @@ async function runTasks(
   { agent = "oracle", without = [] }: { agent?: string; without?: readonly string[] } = {},
 ): Promise<Ended> {
   await using dir = await scratchDir();
-  for (const [name, files] of Object.entries(tasks)) {
+  for (const [name, files] of Object.entries(tasks))
     await writeTask(join(dir.path, "tasks", name), files);
-    for (const path of without)
-      await rm(join(dir.path, "tasks", name, path), { recursive: true, force: true });
-  }
+  for (const path of without) await rm(join(dir.path, "tasks", path), { recursive: true });
   const flags = ["-a", agent, "--env", "local", "--retry-attempts", "0", "-o", "jobs"];
   const stateDir = join(dir.path, "state");
   const ended = await runBench(["run", "tasks", ...flags], { cwd: dir.path, stateDir });
@@ -99,4 +97,14 @@ test("a task whose image starts through an ENTRYPOINT is not scored without it",
   expect(code).toBe(1);
   expect(stderr).toContain("skipped starts: environment/Dockerfile:3: ENTRYPOINT is not run");
   expect([...results.keys()]).toEqual(["plain"]);
+});
+
+test("an oracle gets no zero for a task that has no solution", async () => {
+  const files = { solved: {}, unsolved: {} };
+  const { code, stderr, results } = await runTasks(files, { without: ["unsolved/solution"] });
+  expect(code).toBe(1);
+  expect(stderr).toContain("skipped unsolved: there is no solution/solve.sh or oracle/solve.sh");
+  expect([...results.keys()]).toEqual(["solved"]);
+  const nop = await runTasks(files, { agent: "nop", without: ["unsolved/solution"] });
+  expect([...nop.results.keys()].toSorted()).toEqual(["solved", "unsolved"]);
 });

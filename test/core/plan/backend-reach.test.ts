@@ -3,7 +3,12 @@ import { type BackendReach, backendReach } from "../../../core/plan/backend-reac
 import { renderReach } from "../../../core/report/console/reach-lines.ts";
 import { ALL_CAPS, aTask } from "./plan-builders.ts";
 
-const FACTS = { environment: "docker", agentIsHostile: true, withoutInternet: false } as const;
+const FACTS = {
+  environment: "docker",
+  agentIsHostile: true,
+  runsSolution: false,
+  withoutInternet: false,
+} as const;
 
 function reachOf(caps: typeof ALL_CAPS | null, missing: string | null = null): BackendReach {
   const many = aTask("many", { compose: true });

@@ -39,6 +39,20 @@ describe("a task that cannot run there", () => {
     ]);
   });
 
+  test("is refused for the oracle where it has no solution, and for nobody else", () => {
+    const unsolved = aTask("unsolved", { oracleDir: null });
+    const tasks = [aTask("solved"), unsolved];
+    const planned = (agent: string) =>
+      planRun(aRequest({ tasks, settings: someSettings({ agent }) }));
+    expect(planned("oracle").skipped).toEqual([
+      {
+        name: "unsolved",
+        reason: "there is no solution/solve.sh or oracle/solve.sh, the oracle runs it",
+      },
+    ]);
+    for (const agent of ["nop", "claude-agent-acp"]) expect(planned(agent).skipped).toEqual([]);
+  });
+
   test("is refused for the phase alone where only the whole sandbox can be cut off", () => {
     const caps = { ...ALL_CAPS, noNetwork: "sandbox" } as const;
     expect(planRun(aRequest({ tasks: [closed], caps })).skipped).toEqual([]);
