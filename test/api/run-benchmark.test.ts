@@ -112,20 +112,19 @@ describe("a run that was stopped", () => {
   });
 
   test("does not offer to resume what is blocked until a person has looked", async () => {
-    const plays: Record<string, TaskPlay> = {
-      alpha: { solve: async () => undefined },
-      beta: { verify: giveNothing },
-    };
+    const plays: Record<string, TaskPlay> = { alpha: {}, beta: { verify: giveNothing } };
     const scene = await aScene({ plays });
     await run(scene, { concurrency: 1 });
     const [job] = scene.store.disk.jobs.values();
     const files = job?.attempts.get("alpha__00000001");
     const result = Buffer.from(files?.get("result.json") ?? "").toString();
-    files?.set("result.json", Buffer.from(result.replaceAll('"reward": 0', '"reward": 1')));
+    files?.set("result.json", Buffer.from(`${result}\n`));
     plays["beta"] = { solve: hang };
     const ended = refusalOf(run(scene, { concurrency: 1 }));
     await stopWhenRunning(scene, "beta");
-    expect((await ended).next).toBe("the same command resumes, 1 trial is left");
+    const refusal = await ended;
+    expect(refusal.message).toBe("stopped; 0 of 2 trials have a score");
+    expect(refusal.next).toBe("the same command resumes, 1 trial is left");
   });
 });
 
