@@ -21,8 +21,22 @@ const SHOWN_OUTPUT_CHARS = 300;
  */
 export async function readyTask(readiness: TaskReadiness): Promise<void> {
   const { healthcheck, setupCommands } = readiness.task.config.sandbox;
+  if (healthcheck === null && setupCommands.length === 0) return;
+  await makeWorkdir(readiness);
   if (healthcheck !== null) await awaitHealth(readiness, healthcheck);
   for (const command of setupCommands) await runSetupCommand(readiness, command);
+}
+
+async function makeWorkdir({ sandbox, workdir, env, signal }: TaskReadiness): Promise<void> {
+  const made = await sandbox.exec({
+    argv: ["/bin/sh", "-c", 'mkdir -p -- "$1"', "sh", workdir],
+    uid: 0,
+    cwd: "/",
+    env,
+    timeoutMs: 30_000,
+    signal,
+  });
+  if (made.exitCode !== 0) throw failed(`making ${JSON.stringify(workdir)}`, made);
 }
 
 /** Docker's rules: failures within the start period do not count, then `retries` in a row fail. */

@@ -63,7 +63,7 @@ export async function startSandbox(state: AttemptState): Promise<void> {
   );
 }
 
-/** Phase setup: instruction, solution for the oracle alone, agent user, the task's own readiness. */
+/** Phase setup: instruction, solution for the oracle alone, the task's own readiness, agent user. */
 export async function setUpSandbox(state: AttemptState): Promise<SetUp> {
   const { spec, deps, signal, image, sandbox } = state;
   if (image === null || sandbox === null) throw new SandboxError("start-failed", "no sandbox");
@@ -76,12 +76,15 @@ export async function setUpSandbox(state: AttemptState): Promise<SetUp> {
     const solution = { dir: join(task.dir, task.oracleDir), taskDir: task.dir };
     await sandbox.put(await packTests(solution), `/${task.oracleDir}`);
   }
+  const workdir = workdirOf(task.config.sandbox.workdir, image.workdir);
+  // Before the set-up, which gives the workspace to the agent and then takes the baseline: what the
+  // task's own commands made is the agent's to work on, and no sign of tampering (spec 11.1).
+  await readyTask({ task, sandbox, workdir, env, clock: deps.clock, signal });
   const ready = await setupSandbox(sandbox, {
     userName: deps.settings.sandboxUser,
-    workdir: workdirOf(task.config.sandbox.workdir, image.workdir),
+    workdir,
     signal,
   });
-  await readyTask({ task, sandbox, workdir: ready.workdir, env, clock: deps.clock, signal });
   await deps.folder.write("config.json", configOf(state));
   return { ...ready, sandbox, env };
 }
