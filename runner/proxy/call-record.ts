@@ -119,8 +119,17 @@ export class CallRecord {
     { redactor, limits }: { readonly redactor: Redactor; readonly limits: RecordLimits },
   ): Exchange {
     const facts = this.prepared?.facts;
-    const request = recordBody(this.prepared?.body ?? null, redactor, limits);
-    const response = recordBody(this.responseBody, redactor, limits);
+    const request = recordBody(
+      { value: this.prepared?.body ?? null, sizeChars: this.prepared?.bytes.length ?? 0 },
+      redactor,
+      limits,
+    );
+    // A stream's events are longer than the body that they add up to.
+    const response = recordBody(
+      { value: this.responseBody, sizeChars: this.responseBytes },
+      redactor,
+      limits,
+    );
     const endedAt = new Date(this.startedAt.getTime() + (endMs - this.startMs));
     return {
       request: {

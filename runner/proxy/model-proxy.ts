@@ -147,7 +147,9 @@ function refuseRaw(socket: Duplex, status: string): void {
 
 async function listen(server: Server, at: ListenAt): Promise<string> {
   const target =
-    at.kind === "unix" ? { path: at.path } : { host: at.host ?? "127.0.0.1", port: at.port ?? 0 };
+    at.kind === "unix"
+      ? { path: at.path, readableAll: true, writableAll: true }
+      : { host: at.host ?? "127.0.0.1", port: at.port ?? 0 };
   await new Promise<void>((resolve, reject) => {
     server.once("error", (thrown) => {
       reject(

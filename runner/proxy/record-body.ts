@@ -18,11 +18,17 @@ const CUT_MARGIN = 4096;
 
 /**
  * A body for llm_trajectory.jsonl: long strings cut with a mark that tells how much is gone, secrets
- * taken out, and a body that is still too large replaced by such a mark.
+ * taken out, and a body that is still too large replaced by such a mark. `sizeChars` is its length as
+ * JSON text, or more; a body that is small by it is not measured again.
  */
-export function recordBody(value: unknown, redactor: Redactor, limits: RecordLimits): RecordedBody {
+export function recordBody(
+  { value, sizeChars }: { readonly value: unknown; readonly sizeChars: number },
+  redactor: Redactor,
+  limits: RecordLimits,
+): RecordedBody {
   const cutter = new StringCutter(redactor, limits.maxStringChars);
   const body = redactor.value(value, (text) => cutter.cut(text)) ?? null;
+  if (sizeChars <= limits.maxBodyChars) return { body, droppedBytes: cutter.droppedBytes };
   const { length } = JSON.stringify(body);
   if (length <= limits.maxBodyChars) return { body, droppedBytes: cutter.droppedBytes };
   const dropped = cutter.droppedBytes + length;

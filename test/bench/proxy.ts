@@ -1,13 +1,16 @@
 /**
  * What the model proxy costs: its added latency at 64 kB bodies, alone and with 50 streams at once
  * (at a model's pace, and as fast as both ends can), and its memory while 1 GB flows through it. Provider and clients are processes of their own, so that
- * the figures are the proxy's. Prints one JSON object; ends after two minutes at the latest.
+ * the figures are the proxy's. Prints one JSON object and
+ * keeps it as results/proxy.json; ends after two minutes at the latest.
  *
  *   npm run bench:proxy
  */
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../host/system-clock.ts";
 import { createHttpUpstream } from "../../runner/proxy/http-upstream.ts";
@@ -75,17 +78,23 @@ async function measure(): Promise<void> {
     ...through,
     ...load(1, FLOW_STREAMS, { flowBytes: FLOW_BYTES / FLOW_STREAMS }),
   });
-  console.log(
-    JSON.stringify(
-      { bench: "proxy", node: process.version, alone, streamed, atOnce, memory },
-      null,
-      2,
-    ),
-  );
+  const text = JSON.stringify({ ...about(), alone, streamed, atOnce, memory }, null, 2);
+  writeFileSync(new URL("results/proxy.json", import.meta.url), `${text}\n`);
+  console.log(text);
   clearTimeout(deadline);
   await proxy.close();
   provider.kill();
   client.kill();
+}
+
+/** When and where; a load above the number of cores says that the times are other work's too. */
+function about(): object {
+  return {
+    bench: "proxy",
+    measured_at: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} cores, Node.js ${process.version}`,
+    load: rounded(loadavg()[0] ?? 0),
+  };
 }
 
 function child(role: string): ChildProcess {
@@ -111,9 +120,13 @@ async function compare(
   const part = { ...shape, requests: Math.max(1, Math.floor(shape.requests / rounds)) };
   const directly: Timing[] = [];
   const proxied: Timing[] = [];
+  let cpuMs = 0;
   for (let round = 0; round < rounds; round += 1) {
     directly.push(...(await ask(client, { ...plain, ...part })));
+    const cpu = process.cpuUsage();
     proxied.push(...(await ask(client, { ...through, ...part })));
+    const { user, system } = process.cpuUsage(cpu);
+    cpuMs += (user + system) / 1000;
   }
   const left = percentiles(directly);
   const right = percentiles(proxied);
@@ -122,6 +135,8 @@ async function compare(
     requests: proxied.length,
     direct: left,
     proxied: right,
+    // Of the proxy alone; unlike the times, other work on the machine does not change it much.
+    proxyCpuMsPerRequest: rounded(cpuMs / proxied.length),
     addedP50Ms: rounded(right.totalP50Ms - left.totalP50Ms),
     addedP99Ms: rounded(right.totalP99Ms - left.totalP99Ms),
     p99Ratio: rounded(right.totalP99Ms / left.totalP99Ms),

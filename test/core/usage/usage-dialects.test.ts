@@ -57,6 +57,13 @@ test("one call read in both dialects costs the same tokens (failures C-36)", () 
   expect(buckets(left)).toEqual(buckets(right));
 });
 
+test("cached tokens count like any other, also where they are nine tenths of it all (failures C-35)", () => {
+  const cached = { cache_read_input_tokens: 183_000, cache_creation_input_tokens: 1_000 };
+  const left = anthropic({ input_tokens: 3, output_tokens: 997, ...cached });
+  if (left.status !== "complete") throw new Error("not complete");
+  expect(totalTokens(left.tokens)).toBe(185_000);
+});
+
 test("spec 10.6's recorded reply and the mock of the translation notes read exactly", () => {
   expect(
     buckets(chat({ prompt_tokens: 31_619, completion_tokens: 127, total_tokens: 31_746 })),

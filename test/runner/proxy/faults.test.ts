@@ -247,7 +247,7 @@ test("more used than was reserved stops the trial, and the real figure is charge
   expect(events.map(({ type }) => type)).toEqual(["anomaly", "stopped"]);
 });
 
-test("an unknown price is null with its status, never zero", async () => {
+test("an unknown price is null with its status, never zero (failures C-38)", async () => {
   const server = await aModelServer();
   const { proxy, rows, gate } = await aProxy(server.origin, { prices: { find: () => null } });
   await (await ask(proxy)).text();

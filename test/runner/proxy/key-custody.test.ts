@@ -53,7 +53,7 @@ test.each(PROTOCOLS)(
   },
 );
 
-test("a model that was told the key by its task and says it leaves no trace in the record", async () => {
+test("a key that a model says, split over many events, leaves no trace in the record (failures C-58)", async () => {
   // Split over many events, which a search through the bytes would miss.
   const server = await aModelServer({
     turns: [

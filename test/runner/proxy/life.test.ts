@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import {
 
 const LONG = { turns: [{ text: "word ".repeat(400) }], eventDelayMs: 20 };
 
-test("stop breaks off what is in flight, at the provider too, and refuses everything later", async () => {
+test("stop breaks off what is in flight, at the provider too, and refuses everything later (failures C-39)", async () => {
   const server = await aModelServer(LONG);
   const { proxy, rows, gate } = await aProxy(server.origin);
   const flowing = await ask(proxy);
@@ -141,6 +141,7 @@ test("it listens on a unix socket as well, and says so when it cannot", async ()
   const path = join(dir, "model.sock");
   const { proxy } = await aProxy(server.origin, { listen: { kind: "unix", path } });
   expect(proxy.address).toBe(path);
+  expect((await stat(path)).mode & 0o777).toBe(0o777);
   const text = await new Promise<string>((resolve, reject) => {
     const outgoing = httpRequest(
       {

@@ -171,7 +171,11 @@ test("a long string keeps both ends and tells what is gone, and no secret is hal
   for (let shift = 0; shift < 60; shift += 3) {
     const text =
       "a".repeat(490 + shift) + SECRET + "b".repeat(20_000) + SECRET + "c".repeat(480 + shift);
-    const { body, droppedBytes } = recordBody({ text }, redactor, LIMITS);
+    const { body, droppedBytes } = recordBody(
+      { value: { text }, sizeChars: text.length },
+      redactor,
+      LIMITS,
+    );
     const kept = JSON.stringify(body);
     expect(kept).toMatch(/\[\d+ bytes dropped\]/u);
     expect(droppedBytes).toBeGreaterThan(19_000);
@@ -184,7 +188,7 @@ test("a long string keeps both ends and tells what is gone, and no secret is hal
 
 test("a body that is too large as a whole leaves a mark of its size", () => {
   const body = Array.from({ length: 5000 }, () => "x".repeat(30));
-  const recorded = recordBody(body, redactor, LIMITS);
+  const recorded = recordBody({ value: body, sizeChars: 150_000 }, redactor, LIMITS);
   expect(recorded.body).toEqual({ dropped_bytes: recorded.droppedBytes });
   expect(recorded.droppedBytes).toBe(JSON.stringify(body).length);
 });
