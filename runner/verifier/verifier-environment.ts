@@ -42,6 +42,11 @@ export function verifierEnvironment(parts: EnvironmentParts): Readonly<Record<st
     COVERAGE_PROCESS_START: "",
     DJANGO_SETTINGS_MODULE: "",
     CELERY_CONFIG_MODULE: "",
+    // The one program that git itself runs from a repository's config on a mere `git status`. Hooks
+    // stay: they can be what a task asked the agent to write.
+    GIT_CONFIG_COUNT: "1",
+    GIT_CONFIG_KEY_0: "core.fsmonitor",
+    GIT_CONFIG_VALUE_0: "false",
     PIP_BREAK_SYSTEM_PACKAGES: "1",
     PIP_USER: "0",
     ...(parts.isFedora ? { PIP_PREFIX: "/usr/local" } : {}),

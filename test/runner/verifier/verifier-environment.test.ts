@@ -1,3 +1,7 @@
+import { execFileSync } from "node:child_process";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
   type EnvironmentParts,
@@ -48,6 +52,9 @@ test("the environment is exactly what the contract lists, beside the image's and
     COVERAGE_PROCESS_START: "",
     DJANGO_SETTINGS_MODULE: "",
     CELERY_CONFIG_MODULE: "",
+    GIT_CONFIG_COUNT: "1",
+    GIT_CONFIG_KEY_0: "core.fsmonitor",
+    GIT_CONFIG_VALUE_0: "false",
     PIP_BREAK_SYSTEM_PACKAGES: "1",
     PIP_USER: "0",
   });
@@ -80,4 +87,25 @@ test("pip installs where programs are found on Fedora and its like", () => {
   expect(verifierEnvironment({ ...PARTS, isFedora: true })).toMatchObject({
     PIP_PREFIX: "/usr/local",
   });
+});
+
+test("git in a repository of the agent's runs no monitor of the agent's", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "verifier-git-"));
+  try {
+    const run = (env: Readonly<Record<string, string>>): void => {
+      execFileSync("git", ["status"], { cwd: dir, env, stdio: "ignore" });
+    };
+    const bare = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: dir };
+    execFileSync("git", ["init", "-q"], { cwd: dir, env: bare });
+    const monitor = join(dir, "monitor.sh");
+    await writeFile(monitor, `#!/bin/sh\ntouch ${dir}/ran\n`, { mode: 0o755 });
+    execFileSync("git", ["config", "core.fsmonitor", monitor], { cwd: dir, env: bare });
+    run({ ...verifierEnvironment(PARTS), PATH: bare.PATH, HOME: dir });
+    expect(await readdir(dir)).not.toContain("ran");
+    // The trap is armed: without that environment it goes off.
+    run(bare);
+    expect(await readdir(dir)).toContain("ran");
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
 });
