@@ -7,7 +7,7 @@ import { beyond, isNothing, mapUnits, minus, plus } from "./amounts.ts";
 import { balanceOf } from "./caps.ts";
 import { findSources } from "./find-sources.ts";
 import { headKey, shardKey } from "./item-keys.ts";
-import { readPot } from "./read-pot.ts";
+import { MAX_TRIES, crowded, readPot } from "./read-pot.ts";
 import type { PotAccess } from "./read-pot.ts";
 import { leasesOf, sumPot } from "./sum-pot.ts";
 import { addAmount, atLeast, equal, set } from "./updates.ts";
@@ -23,7 +23,7 @@ export interface NewCaps {
  * overspent and nothing starts. Throws `BenchError` (`usage`) when trials hold too much.
  */
 export async function changeCaps(access: PotAccess, { caps, width }: NewCaps): Promise<void> {
-  for (;;) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const view = await readPot(access);
     const [before, after] = [balanceOf(view.head.caps), balanceOf(caps)];
     const isSame = LEDGER_UNITS.every((unit) => view.head.caps[unit] === caps[unit]);
@@ -42,6 +42,7 @@ export async function changeCaps(access: PotAccess, { caps, width }: NewCaps): P
     ]);
     if (changed) return;
   }
+  throw crowded(access.pot, "change its caps");
 }
 
 interface ShareChange {

@@ -1,7 +1,7 @@
 import type { Breaker, PotHead } from "../model/ledger-pot.ts";
 import type { TrialEnding } from "../ports/ledger.ts";
 import { headKey } from "./item-keys.ts";
-import { MAX_TRIES, readPot } from "./read-pot.ts";
+import { MAX_TRIES, crowded, readPot } from "./read-pot.ts";
 import type { PotAccess } from "./read-pot.ts";
 import { stopPot } from "./stop-pot.ts";
 import { equal, set } from "./updates.ts";
@@ -18,6 +18,7 @@ export async function noteEnding(access: PotAccess, ending: TrialEnding): Promis
       return;
     }
   }
+  throw crowded(access.pot, "count how a trial ended");
 }
 
 /** The breaker after one more trial ended; null when that changes nothing. */

@@ -7,7 +7,7 @@ import { NOTHING, mapUnits } from "./amounts.ts";
 import { balanceOf } from "./caps.ts";
 import { changeCaps } from "./change-caps.ts";
 import { headKey, shardKey } from "./item-keys.ts";
-import { readHead, readPot } from "./read-pot.ts";
+import { MAX_TRIES, crowded, readHead, readPot } from "./read-pot.ts";
 import type { PotAccess } from "./read-pot.ts";
 import { clearStop } from "./stop-pot.ts";
 import { absent, addAmount, atLeast, equal, set, setFields } from "./updates.ts";
@@ -75,7 +75,7 @@ function shareOf(total: Amount, shard: number, shards: number): Amount {
 /** A wider run gets more shards, each with a part of what the fullest one has. Never fewer. */
 async function growPot(access: PotAccess, wanted: number): Promise<void> {
   const { store, pot } = access;
-  for (;;) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const { head, shards } = await readPot(access);
     const added = wanted - shards.length;
     if (added <= 0) return;
@@ -99,6 +99,7 @@ async function growPot(access: PotAccess, wanted: number): Promise<void> {
     ]);
     if (grown) return;
   }
+  throw crowded(pot, "add shards to it");
 }
 
 function giveAway(key: string, amount: Amount): ItemUpdate[] {

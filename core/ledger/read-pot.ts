@@ -86,6 +86,13 @@ function parseItem<Item>(
   throw damaged(key, `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "no item"}`);
 }
 
+/** Others changed the pot each time that it was read. */
+export function crowded(pot: string, doing: string): BenchError {
+  return new BenchError("unavailable", `pot ${pot} is too busy to ${doing}`, {
+    next: "run the same command again: what was spent is counted",
+  });
+}
+
 function damaged(what: string, why: string): BenchError {
   return new BenchError("unavailable", `ledger ${what} is damaged: ${why}`, {
     next: "restore the ledger from a copy, or start over with --fresh",

@@ -5,7 +5,7 @@ import type { ItemUpdate } from "../model/ledger-update.ts";
 import { NOTHING, minus, plus } from "./amounts.ts";
 import { shardKey } from "./item-keys.ts";
 import { endRecord, releaseLease } from "./lease-steps.ts";
-import { MAX_TRIES, readAttempt, readPot } from "./read-pot.ts";
+import { MAX_TRIES, crowded, readAttempt, readPot } from "./read-pot.ts";
 import type { PotAccess } from "./read-pot.ts";
 import { absent, equal } from "./updates.ts";
 
@@ -29,7 +29,7 @@ export async function reapAttempt(access: PotAccess, attempt: string): Promise<R
     if (await access.store.write(reapUpdates(access.pot, attempt, { shard: record.shard, lease })))
       return { kind: "returned", spent };
   }
-  return { kind: "gone" };
+  throw crowded(access.pot, `return the money of ${attempt}`);
 }
 
 /** What an unclaimed lease holds nobody could spend, not even the start. */

@@ -25,7 +25,7 @@ import {
   leaveWaiters,
   takeTurn,
 } from "./lease-steps.ts";
-import { MAX_TRIES, readAttempt, readPot } from "./read-pot.ts";
+import { MAX_TRIES, crowded, readAttempt, readPot } from "./read-pot.ts";
 import type { PotAccess } from "./read-pot.ts";
 import { stopForAnomaly } from "./stop-pot.ts";
 import { stopOf } from "./sum-pot.ts";
@@ -36,7 +36,7 @@ export async function drawStep(access: PotAccess, request: DrawRequest): Promise
   const question = { ...request, take: request.fromPot };
   return await retryStep<DrawReply>(access, request, {
     repeated: grantedAs("draw", request),
-    crowded: { kind: "short" },
+    busy: { kind: "short" },
     take: async (view, lease) => {
       const blocked = blockOf(view, lease);
       if (blocked !== null) return blocked;
@@ -53,7 +53,7 @@ export async function turnStep(access: PotAccess, request: TurnRequest): Promise
   return await retryStep<TurnReply>(access, request, {
     repeated: (lease) =>
       lease.seq === request.seq && lease.did === "turn" ? GRANTED : repeatedGather(lease, request),
-    crowded: { kind: "waiting", position: 0, progress: "" },
+    busy: { kind: "waiting", position: 0, progress: "" },
     take: async (view, lease) => {
       const blocked = blockOf(view, lease);
       if (blocked !== null) return blocked;
@@ -128,14 +128,14 @@ interface RetryableStep<Reply> {
   /** Null when others changed what it was decided on. */
   readonly take: (view: PotView, lease: Lease) => Promise<Reply | null>;
   /** The answer when others were faster every time; without one that is an error. */
-  readonly crowded?: Reply;
+  readonly busy?: Reply;
 }
 
 /** Takes a step on the pot as it is now, once more whenever others changed it meanwhile. */
 async function retryStep<Reply>(
   access: PotAccess,
   request: LeaseStep,
-  { repeated, take, crowded }: RetryableStep<Reply>,
+  { repeated, take, busy }: RetryableStep<Reply>,
 ): Promise<Reply | { readonly kind: "gone" | "taken" }> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const view = await readPot(access);
@@ -146,12 +146,8 @@ async function retryStep<Reply>(
     const reply = isDue ? await take(view, lease) : answerRepeat(lease, request, repeated);
     if (reply !== null) return reply;
   }
-  if (crowded !== undefined) return crowded;
-  throw new BenchError(
-    "unavailable",
-    `ledger step ${request.seq} of ${request.attempt} could not be taken`,
-    { next: "run the same command again: what was spent is counted" },
-  );
+  if (busy !== undefined) return busy;
+  throw crowded(access.pot, `take step ${request.seq} of ${request.attempt}`);
 }
 
 function answerRepeat<Reply>(

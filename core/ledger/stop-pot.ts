@@ -1,7 +1,7 @@
 import type { Anomaly, PotHead, Stop } from "../model/ledger-pot.ts";
 import type { ItemUpdate } from "../model/ledger-update.ts";
 import { headKey, shardKey } from "./item-keys.ts";
-import { MAX_TRIES, readPot } from "./read-pot.ts";
+import { MAX_TRIES, crowded, readPot } from "./read-pot.ts";
 import type { PotAccess } from "./read-pot.ts";
 import { stopOf } from "./sum-pot.ts";
 import { absent, equal, remove, set } from "./updates.ts";
@@ -54,6 +54,7 @@ export async function clearStop(access: PotAccess): Promise<void> {
     // What was not cleared has been stopped anew meanwhile: then all shards have to hear of it.
     return await healStop(access);
   }
+  throw crowded(pot, "clear its stop");
 }
 
 /** Tells the rest of the pot of a stop whose messenger died on the way. */

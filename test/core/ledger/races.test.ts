@@ -231,3 +231,20 @@ describe("a decision that comes too late is made again", () => {
     expect(leased.microUsd).toBe(90);
   });
 });
+
+test("an operation whose writes never happen ends with an error, and not in a loop", async () => {
+  const store = new MemoryLedgerStore();
+  const ledger = await openedOn(store, { microUsd: 100 }, 64);
+  const one = await client(ledger, "one", 0);
+  const all = ledgerOn(store, { stateOf: async () => await Promise.resolve("dead") });
+  store.write = async () => await Promise.resolve(false);
+  const busy = /too busy/u;
+  await expect(openedOn(store, { microUsd: 200 }, 64)).rejects.toThrow(busy);
+  await expect(openedOn(store, { microUsd: 100 }, 128)).rejects.toThrow(busy);
+  await expect(all.reap("one")).rejects.toThrow(busy);
+  await expect(one.giveBack()).rejects.toThrow(busy);
+  const ending = { trial: "one", refusedByProvider: true };
+  await expect(ledger.noteEnding(ending)).rejects.toThrow(busy);
+  // A trial that wants to start may simply ask again.
+  expect((await ledger.admit(admitRequest("two"))).kind).toBe("wait");
+});
