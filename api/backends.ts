@@ -1,4 +1,4 @@
-import { BenchError } from "../core/errors.ts";
+import { BenchError, messageOf } from "../core/errors.ts";
 import type { SandboxKind } from "../core/model/settings.ts";
 import type { SandboxBackend } from "../core/ports/sandbox.ts";
 
@@ -32,13 +32,32 @@ export async function openBackend(
   options: BackendOptions,
 ): Promise<SandboxBackend> {
   switch (kind) {
-    case "local": {
-      const { LocalSandboxes } = await import("../sandboxes/local/local-sandboxes.ts");
-      return await LocalSandboxes.open(options);
-    }
+    case "local":
+      return await openLocal(options);
     case "docker": {
       const { DockerSandboxes } = await import("../sandboxes/docker/docker-sandboxes.ts");
       return await DockerSandboxes.connect(options);
     }
   }
+}
+
+/** A state folder that is full, or no folder, is the surroundings' fault and no bug of ours. */
+async function openLocal(options: BackendOptions): Promise<SandboxBackend> {
+  const { LocalSandboxes } = await import("../sandboxes/local/local-sandboxes.ts");
+  try {
+    return await LocalSandboxes.open(options);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    const message = `the state folder ${options.stateDir} cannot be used: ${messageOf(error)}`;
+    throw new BenchError("unavailable", message, {
+      next: "make room there, or set BENCHFLOW_STATE_DIR to another folder",
+      cause: error,
+    });
+  }
+}
+
+/** Whether the operating system said no: `ENOSPC`, `ENOTDIR`, `EROFS` and their like. */
+function isSystemError(error: unknown): boolean {
+  if (!(error instanceof Error) || !("code" in error)) return false;
+  return typeof error.code === "string" && /^E[A-Z0-9]+$/u.test(error.code);
 }

@@ -130,3 +130,19 @@ test("--trials with an address gives the mission page's two lines", async () => 
   );
   expect(run.code).toBe(2);
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  "a state folder that cannot be one is exit 4 with a next step, not a bug of ours",
+  async () => {
+    await using dir = await scratchDir();
+    await writeTask(join(dir.path, "tasks/one"));
+    await writeFile(join(dir.path, "file"), "");
+    const run = await runBench(["run", "tasks", "-a", "nop", "--env", "local"], {
+      cwd: dir.path,
+      stateDir: join(dir.path, "file/state"),
+    });
+    expect(run.stderr).toMatch(/the state folder .* cannot be used/u);
+    expect(run.stderr).toContain("  next: make room there, or set BENCHFLOW_STATE_DIR");
+    expect(run.code).toBe(4);
+  },
+);
