@@ -18,7 +18,7 @@ const env = {
   DOCKER_HOST: dockerHost(),
   BENCHFLOW_STATE_DIR: join(scratch, "state"),
 };
-const IMAGE = "bench-base:debian";
+const IMAGE = "debian:bookworm-slim";
 
 interface Results {
   [name: string]: unknown;
