@@ -7,7 +7,12 @@ export interface BaseFit {
   readonly note: string;
   /** A program that images of this name promise, to be looked for before the build. */
   readonly program: string | null;
+  /** Another name that such images have it by, which Debian leaves out. */
+  readonly alias: string | null;
 }
+
+/** `python` of Docker's python images is Debian's `python3`. */
+const ALIASES: Readonly<Record<string, string>> = { python3: "python" };
 
 /** Value of a base image map that says: take this machine, whatever the reference is. */
 const HOST = "host";
@@ -44,7 +49,8 @@ export function fitBase(
 ): BaseFit {
   const host = `this machine's ${family.id} ${family.versionId}`.trim();
   const mapped = baseImageMap[reference] ?? reference;
-  if (mapped === HOST) return { note: `FROM ${reference} mapped to ${host}`, program: null };
+  if (mapped === HOST)
+    return { note: `FROM ${reference} mapped to ${host}`, program: null, alias: null };
   if (mapped === "scratch")
     throw new SandboxError(
       "unsupported",
@@ -62,7 +68,8 @@ export function fitBase(
       "unsupported",
       `FROM ${reference} is a Debian or Ubuntu image, and local sandboxes are ${host}: use --env docker`,
     );
-  return { note: `FROM ${reference} stands for ${host}`, program };
+  const alias = ALIASES[program ?? ""] ?? null;
+  return { note: `FROM ${reference} stands for ${host}`, program, alias };
 }
 
 /** Docker Hub's official images go by their bare name; `library/` and the registry may be spelled out. */

@@ -31,7 +31,7 @@ const ImageFile = z.object({
 type ImageFile = z.infer<typeof ImageFile>;
 
 /** Raised when the same context must give another image than it did. */
-const REVISION = 1;
+const REVISION = 2;
 
 export interface ImageStoreOptions {
   readonly state: StateFolder;
@@ -102,7 +102,9 @@ export class ImageStore {
 
   /** Notes that this process counts on the image, also before it has a sandbox on it. */
   #use(image: PreparedImage): PreparedImage {
-    writeFileSync(join(this.#dirOf(image.id), "users", fileNameOf(identifyProcess())), "");
+    const users = join(this.#dirOf(image.id), "users");
+    mkdirSync(users, { recursive: true });
+    writeFileSync(join(users, fileNameOf(identifyProcess())), "");
     return image;
   }
 
@@ -126,7 +128,7 @@ export class ImageStore {
     const sandbox = await create(BARE_IMAGE, request);
     try {
       const shell = new BuildShell(sandbox, request.signal, request.onLine);
-      await assertProgram(fit, recipe, shell);
+      await provideProgram(fit, recipe, shell);
       let context: BuildContext | undefined;
       const config = await replayDockerfile(
         recipe,
@@ -143,7 +145,6 @@ export class ImageStore {
         user: config.user === "" ? "root" : config.user,
         notes: [fit.note],
       };
-      mkdirSync(join(staged, "users"));
       writeFileSync(join(staged, "image.json"), JSON.stringify(file));
       state.publish(staged, this.#dirOf(id));
     } finally {
@@ -185,17 +186,23 @@ export const BARE_IMAGE: PreparedImage = {
   builtHere: false,
 };
 
-/** An image of a language promises the language, and this machine may not have it. */
-async function assertProgram(
-  { program }: BaseFit,
+const LINK_ALIAS = 'command -v -- "$2" || ln -s -- "$1" "/usr/local/bin/$2"';
+
+/** An image of a language promises the language, by every name of it, and this machine may not have it. */
+async function provideProgram(
+  { program, alias }: BaseFit,
   { from }: BuildRecipe,
   shell: BuildShell,
 ): Promise<void> {
-  if (program === null || (await shell.ask('command -v -- "$1"', program)) !== null) return;
-  throw new SandboxError(
-    "unsupported",
-    `FROM ${from} promises ${program}, and this machine has none that a sandbox sees: install it, or use --env docker`,
-  );
+  if (program === null) return;
+  const found = await shell.ask('command -v -- "$1"', program);
+  if (found === null)
+    throw new SandboxError(
+      "unsupported",
+      `FROM ${from} promises ${program}, and this machine has none that a sandbox sees: install it, or use --env docker`,
+    );
+  if (alias !== null && (await shell.ask(LINK_ALIAS, found, alias)) === null)
+    throw new SandboxError("build-failed", `${alias} could not be made for FROM ${from}`);
 }
 
 /** The caller's signal and the build's deadline in one. */

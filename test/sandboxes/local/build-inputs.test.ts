@@ -31,6 +31,7 @@ describe("fitBase", () => {
     expect(fitBase(reference, DEBIAN, {})).toEqual({
       note: `FROM ${reference} stands for this machine's debian 12`,
       program: null,
+      alias: null,
     });
     expect(fitBase(reference, UBUNTU, {}).program).toBeNull();
     expect(() => fitBase(reference, FEDORA, {})).toThrow(
@@ -39,8 +40,11 @@ describe("fitBase", () => {
   });
 
   test("knows the program that a language's image promises", () => {
-    expect(fitBase("python:3.12-slim", DEBIAN, {}).program).toBe("python3");
-    expect(fitBase("node:22-bookworm", DEBIAN, {}).program).toBe("node");
+    expect(fitBase("python:3.12-slim", DEBIAN, {})).toMatchObject({
+      program: "python3",
+      alias: "python",
+    });
+    expect(fitBase("node:22-bookworm", DEBIAN, {})).toMatchObject({ program: "node", alias: null });
   });
 
   test.for([

@@ -49,6 +49,16 @@ describe("a replayed Dockerfile", () => {
     );
   });
 
+  test("of a python image has python by both its names, whatever Debian calls it", async () => {
+    const image = await shop.build("FROM python:3.12-slim\nRUN python -c 'print(1)' >/seen\n");
+    expect(await shop.seen(image, "cat /seen; python -c 'print(2)'; python3 -c 'print(3)'")).toBe(
+      "1\n2\n3",
+    );
+    const plain = await shop.build("FROM debian:bookworm\n");
+    const names = "ls /usr/local/bin/python 2>/dev/null || echo none";
+    expect(await shop.seen(plain, names)).toBe("none");
+  });
+
   test("keeps what RUN makes, changes and removes, in the system's folders too", async () => {
     const image = await shop.build(
       [
