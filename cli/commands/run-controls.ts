@@ -3,6 +3,7 @@ import type { RunEvent } from "../../core/events/run-event.ts";
 import type { TrialRecord } from "../../core/model/record.ts";
 import { SandboxKind } from "../../core/model/settings.ts";
 import { BenchError } from "../../core/errors.ts";
+import { lackedTool, lostProcesses } from "../../core/outcome/doubts.ts";
 import type { CliContext } from "../context.ts";
 import type { ControlFinding } from "../render/task-checks.ts";
 
@@ -86,6 +87,13 @@ async function runControl(
   return ended;
 }
 
+/** What may be the reason of an oracle's zero, besides its solution. */
+function doubtOf(record: TrialRecord): string {
+  if (lackedTool(record)) return " (its verifier could not find or install a tool)";
+  if (!lostProcesses(record)) return "";
+  return " (what it left running was ended: its tests have to start the services that they ask)";
+}
+
 function judge(
   agent: "oracle" | "nop",
   taskName: string,
@@ -102,7 +110,9 @@ function judge(
   }
   const reward = outcome.reward.toFixed(2);
   if (agent === "oracle") {
-    return outcome.passed ? null : issue(`oracle got reward ${reward}, its solution must get 1`);
+    return outcome.passed
+      ? null
+      : issue(`oracle got reward ${reward}, its solution must get 1${doubtOf(ended)}`);
   }
   if (outcome.passed) return issue(`nop got reward ${reward}: an agent that does nothing passes`);
   if (outcome.reward <= 0) return null;

@@ -1,4 +1,4 @@
-import { appendFile, cp, mkdtemp, rm } from "node:fs/promises";
+import { appendFile, cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
@@ -54,6 +54,28 @@ test("a task that this edition does not run is told so, and fails nothing", asyn
     expect(out).toContain(`✓ ${name} — valid (structural, controls)`);
     expect(out).toMatch(/! oracle was not run: .*sandbox\.gpus: no sandbox here has GPUs/u);
     expect(code).toBe(0);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+});
+
+test("a service that the solution leaves running is told as the reason of the oracle's zero", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "controls-service-"));
+  try {
+    await cp(join(examples, "tasks/hello-file"), dir, { recursive: true });
+    await writeFile(
+      join(dir, "solution/solve.sh"),
+      "#!/bin/bash\ntail -f /dev/null >/dev/null 2>&1 &\n",
+    );
+    await writeFile(
+      join(dir, "tests/test.sh"),
+      "#!/bin/bash\nexpr $(pgrep -cx tail) '>' 0 >/logs/verifier/reward.txt\n",
+    );
+    const { out, code } = await check(dir);
+    expect(out).toContain(
+      "  → oracle got reward 0.00, its solution must get 1 (what it left running was ended: its tests have to start the services that they ask)\n",
+    );
+    expect(code).toBe(1);
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
