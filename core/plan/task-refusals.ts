@@ -83,6 +83,10 @@ function lackingCapabilities(task: Task, caps: SandboxCaps, facts: RefusalFacts)
   if (task.config.sandbox.gpus > 0) {
     lacks.push(`has no GPUs, and the task asks for ${task.config.sandbox.gpus}`);
   }
+  const { cpus } = task.config.sandbox;
+  if (caps.maxCpus !== null && cpus > caps.maxCpus) {
+    lacks.push(`has ${caps.maxCpus} processors, and the task asks for ${cpus}`);
+  }
   if (facts.agentIsHostile && !caps.uidSeparation) {
     lacks.push("cannot keep the agent apart from the verifier here");
   }

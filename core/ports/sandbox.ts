@@ -21,6 +21,8 @@ export interface SandboxCaps {
     readonly pids: boolean;
     readonly disk: boolean;
   };
+  /** The most processors that a sandbox can be given; null where a limit may be any number. */
+  readonly maxCpus: number | null;
   readonly maxLifetimeMs: number | null;
   /** OCI platform, for example `linux/amd64`. */
   readonly platform: string;

@@ -230,6 +230,7 @@ function capsOf(facts: DaemonFacts, hasPublicNetwork: boolean): SandboxCaps {
     publicNetwork: hasPublicNetwork,
     compose: false,
     limits: facts.limits,
+    maxCpus: facts.cpus,
     maxLifetimeMs: null,
     platform: facts.platform,
   };

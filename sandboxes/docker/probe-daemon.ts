@@ -16,6 +16,7 @@ const Info = z.looseObject({
   SwapLimit: z.boolean().default(false),
   CpuCfsQuota: z.boolean().default(false),
   PidsLimit: z.boolean().default(false),
+  NCPU: z.int().default(0),
   SecurityOptions: z.array(z.string()).nullish(),
   SystemTime: z.string().optional(),
 });
@@ -33,6 +34,8 @@ export interface DaemonFacts {
   /** The seccomp profile that containers get: `builtin`, `default`, or `unconfined` for none. */
   readonly seccomp: string;
   readonly limits: SandboxCaps["limits"];
+  /** Processors: the daemon makes no container that asks for more. Null when it does not say. */
+  readonly cpus: number | null;
   /** `try`: only an attempt tells, since the daemon does not say how its file system was mounted. */
   readonly diskQuota: "yes" | "try" | "no";
   /** The daemon's clock less this machine's, in milliseconds: leases end by the daemon's. */
@@ -66,6 +69,7 @@ export async function probeDaemon(client: EngineClient): Promise<DaemonFacts> {
       pids: hasCgroups && info.PidsLimit,
       disk: diskQuota === "yes",
     },
+    cpus: info.NCPU > 0 ? info.NCPU : null,
     diskQuota,
     clockOffsetMs: info.SystemTime === undefined ? 0 : Date.parse(info.SystemTime) - now,
   };

@@ -232,6 +232,7 @@ export function capsOf({ cgroups, hasDiskLimit }: LocalProbe): SandboxCaps {
       pids: cgroups.limits.pids !== undefined,
       disk: hasDiskLimit,
     },
+    maxCpus: null,
     maxLifetimeMs: null,
     platform: `linux/${process.arch === "x64" ? "amd64" : process.arch}`,
   };

@@ -148,6 +148,7 @@ export const ALL_CAPS: SandboxCaps = {
   publicNetwork: true,
   compose: false,
   limits: { memory: true, cpu: true, pids: true, disk: true },
+  maxCpus: null,
   maxLifetimeMs: null,
   platform: "linux/amd64",
 };

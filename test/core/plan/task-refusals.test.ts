@@ -53,6 +53,17 @@ describe("a task that cannot run there", () => {
     for (const agent of ["nop", "claude-agent-acp"]) expect(planned(agent).skipped).toEqual([]);
   });
 
+  test("is refused for more processors than there are, where they cannot be given", () => {
+    const task = aTask("wide");
+    task.config.sandbox.cpus = 4;
+    const plannedWith = (maxCpus: number | null) =>
+      planRun(aRequest({ tasks: [aTask("alpha"), task], caps: { ...ALL_CAPS, maxCpus } })).skipped;
+    expect(plannedWith(2)).toEqual([
+      { name: "wide", reason: "--env local has 2 processors, and the task asks for 4" },
+    ]);
+    for (const enough of [4, 8, null]) expect(plannedWith(enough)).toEqual([]);
+  });
+
   test("is refused for the phase alone where only the whole sandbox can be cut off", () => {
     const caps = { ...ALL_CAPS, noNetwork: "sandbox" } as const;
     expect(planRun(aRequest({ tasks: [closed], caps })).skipped).toEqual([]);

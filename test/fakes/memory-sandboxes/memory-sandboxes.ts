@@ -21,6 +21,7 @@ export const MEMORY_CAPS: SandboxCaps = {
   publicNetwork: false,
   compose: false,
   limits: { memory: false, cpu: false, pids: false, disk: false },
+  maxCpus: null,
   maxLifetimeMs: null,
   platform: "linux/amd64",
 };
