@@ -18,7 +18,10 @@ export type FoundFolders =
  */
 export function findFolders(files: TaskFiles, config: TaskConfig): FoundFolders {
   const problems = [...differingTwins(files), ...missingEnvironment(files, config)];
-  const verifierDir = hasFolder(files, "verifier") ? "verifier" : "tests";
+  // A link counts as what its name says, so that the reason for refusing it is the true one.
+  const verifierDir = ["folder", "symlink"].includes(files.entries.get("verifier")?.kind ?? "")
+    ? "verifier"
+    : "tests";
   const verifier = findVerifier(files, config, verifierDir);
   if (verifier.kind === "invalid") problems.push(...verifier.problems);
   if (verifier.kind === "invalid" || problems.length > 0) return { kind: "invalid", problems };
@@ -110,11 +113,12 @@ function differingTwins(files: TaskFiles): readonly Problem[] {
 export function missingFile(files: TaskFiles, path: string, rule: string): Problem | null {
   const kind = files.entries.get(path)?.kind;
   if (kind === "file") return null;
-  const state =
-    kind === undefined
-      ? "is not there"
-      : kind === "symlink"
-        ? "is a link, and links are not followed"
-        : "is no file";
-  return { file: path, place: null, message: `${state}, ${rule}` };
+  const [folder = ""] = path.split("/");
+  const link = [folder, path].find((each) => files.entries.get(each)?.kind === "symlink");
+  const state = kind === undefined ? "is not there" : "is no file";
+  return {
+    file: link ?? path,
+    place: null,
+    message: `${link === undefined ? state : "is a link, and links are not followed"}, ${rule}`,
+  };
 }

@@ -112,6 +112,17 @@ test("verifier/ beats tests/ and oracle/ beats solution/, even when the winner i
   );
 });
 
+test("folders that are links are told as links", () => {
+  const files = someFiles({ "task.md": "---\n---\ndo it" });
+  const entries = new Map(files.entries);
+  for (const name of ["environment", "oracle", "verifier"])
+    entries.set(name, anEntry({ kind: "symlink", target: `../other/${name}` }));
+  expect(problemsOf({ ...files, entries })).toEqual([
+    "environment: is a link, and links are not followed, a task needs it, unless its docker_image names an image",
+    "verifier: is a link, and links are not followed, a verifier needs it",
+  ]);
+});
+
 test("a solution is a solve.sh, not a folder of that name", () => {
   const { oracleDir } = parsed(nativeFiles("---\n---\ndo it", { "oracle/solve.sh": "" }));
   expect(oracleDir).toBe("oracle");
