@@ -70,7 +70,7 @@ async function runScript(run: AgentRun): Promise<AgentReport> {
 async function readRecording(
   dir: string,
 ): Promise<{ events: TrajectoryEvent[]; usage: AgentReport["usage"] | null }> {
-  const text = await readFile(join(dir, "agent-events.jsonl"), "utf8").catch(() => "");
+  const text = await readRecordingText(join(dir, "agent-events.jsonl"));
   const events: TrajectoryEvent[] = [];
   let usage: AgentReport["usage"] | null = null;
   for (const line of text.split("\n").filter((each) => each !== "")) {
@@ -79,6 +79,16 @@ async function readRecording(
     else events.push(parsed);
   }
   return { events, usage };
+}
+
+/** A script may have no recording; one that cannot be read must not pass for none. */
+async function readRecordingText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    throw error;
+  }
 }
 
 function usageOf(recorded: z.infer<typeof RecordedUsage>): AgentReport["usage"] {

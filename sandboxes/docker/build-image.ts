@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import * as z from "zod";
 import { type SandboxLimits, SandboxError } from "../../core/ports/sandbox.ts";
+import { readIgnoreFile } from "../builds/read-ignore-file.ts";
 import type { BuildRecipe } from "./build-recipe.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { asSandboxError, isDiskFull } from "./engine-error.ts";
@@ -31,7 +30,7 @@ const OWN_DOCKERFILE = ".benchflow.dockerfile";
  */
 export async function buildImage(client: EngineClient, options: BuildOptions): Promise<string> {
   const { recipe, contextDir, limits } = options;
-  const extras = recipe.isUnchanged ? [] : await dockerfileInPlace(contextDir, recipe.text);
+  const extras = recipe.isUnchanged ? [] : dockerfileInPlace(contextDir, recipe.text);
   const memoryBytes = Math.round(limits.memoryMb * 1024 * 1024);
   try {
     const response = await client.call("POST", "/build", {
@@ -47,7 +46,7 @@ export async function buildImage(client: EngineClient, options: BuildOptions): P
         rm: true,
         forcerm: true,
       },
-      body: await packContext(contextDir, extras),
+      body: packContext(contextDir, extras),
       signal: options.signal,
       timeoutMs: null,
     });
@@ -62,12 +61,11 @@ export async function buildImage(client: EngineClient, options: BuildOptions): P
  * A changed Dockerfile travels under another name. The daemon takes it out of the context again when
  * `.dockerignore` names it, so that `COPY . .` gives the same image as it does by docker's client.
  */
-async function dockerfileInPlace(contextDir: string, text: string): Promise<ExtraFile[]> {
-  const rules = await readFile(join(contextDir, ".dockerignore"), "utf8").catch(() => null);
-  const ignored = rules === null ? ".dockerignore" : rules.trimEnd();
+function dockerfileInPlace(contextDir: string, text: string): ExtraFile[] {
+  const rules = readIgnoreFile(contextDir)?.text.trimEnd() ?? ".dockerignore";
   return [
     { name: OWN_DOCKERFILE, content: text },
-    { name: ".dockerignore", content: `${ignored}\n${OWN_DOCKERFILE}\n` },
+    { name: ".dockerignore", content: `${rules}\n${OWN_DOCKERFILE}\n` },
   ];
 }
 

@@ -50,7 +50,7 @@ export async function buildWithCli(
   createInterface({ input: child.stdout }).on("line", take);
   createInterface({ input: child.stderr }).on("line", take);
   const extras = recipe.isUnchanged ? [] : [{ name: "Dockerfile", content: recipe.text }];
-  const context = await packContext(options.contextDir, extras);
+  const context = packContext(options.contextDir, extras);
   // A client that stops reading has failed: its exit code and words say why, not the broken pipe.
   pipeline(Readable.from(context), child.stdin).catch(() => undefined);
   const code = await exit;

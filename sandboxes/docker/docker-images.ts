@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { timerMs } from "../../core/model/timer-limit.ts";
 import { type ImageRequest, type PreparedImage, SandboxError } from "../../core/ports/sandbox.ts";
+import { startBuildDeadline } from "../builds/build-deadline.ts";
 import { buildImage, type BuildOptions } from "./build-image.ts";
 import { type BuildRecipe, readRecipe, remoteSourcesIn } from "./build-recipe.ts";
 import { buildWithCli } from "./build-with-cli.ts";
@@ -39,7 +39,7 @@ export class DockerImages {
 
   async prepare(request: ImageRequest): Promise<PreparedImage> {
     request.signal.throwIfAborted();
-    const limit = limitedSignal(request);
+    const limit = startBuildDeadline(request);
     try {
       const limited = { ...request, signal: limit.signal };
       const { source } = request;
@@ -127,22 +127,4 @@ function newTag({ owner }: ImageRequest, contextDigest: string): string {
   const digest = contextDigest.replace(/^sha256:/u, "").slice(0, 16);
   const nonce = randomBytes(4).toString("hex");
   return `${OWN_REPOSITORY}/${safe === "" ? "task" : safe.slice(0, 60)}:${digest}-${nonce}`;
-}
-
-/** The caller's signal and the build's deadline in one. */
-function limitedSignal(request: ImageRequest): { signal: AbortSignal; release: () => void } {
-  const controller = new AbortController();
-  const onAbort = (): void => {
-    controller.abort(request.signal.reason);
-  };
-  const timer = setTimeout(() => {
-    const seconds = String(request.timeoutMs / 1000);
-    controller.abort(new SandboxError("build-timeout", `the image was not ready in ${seconds} s`));
-  }, timerMs(request.timeoutMs));
-  request.signal.addEventListener("abort", onAbort);
-  const release = (): void => {
-    clearTimeout(timer);
-    request.signal.removeEventListener("abort", onAbort);
-  };
-  return { signal: controller.signal, release };
 }

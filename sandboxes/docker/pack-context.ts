@@ -1,17 +1,16 @@
 import { constants, type Stats } from "node:fs";
-import { lstat, open, readdir, readFile, readlink } from "node:fs/promises";
+import { lstat, open, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../../core/errors.ts";
-import { type ByteStream, SandboxError } from "../../core/ports/sandbox.ts";
+import type { ByteStream } from "../../core/ports/sandbox.ts";
+import { inlineEntry } from "../../core/tar/inline-entry.ts";
 import type { TarHeader, TarKind } from "../../core/tar/tar-entry.ts";
 import { type TarSource, writeTar } from "../../core/tar/write-tar.ts";
 import {
   hasExceptions,
-  IGNORE_FILES,
   type IgnoreRules,
   isIgnored,
-  parseDockerignore,
 } from "../../core/tasks/dockerfile/dockerignore.ts";
+import { readIgnoreFile } from "../builds/read-ignore-file.ts";
 
 /** A file of our own in the archive of a build context. */
 export interface ExtraFile {
@@ -26,30 +25,14 @@ const NO_RULES: IgnoreRules = { patterns: [] };
  * `.dockerignore` leaves out. The Dockerfile itself always goes along, as docker's client does it.
  * Throws `build-failed` for a rule file that cannot be read.
  */
-export async function packContext(
-  contextDir: string,
-  replaced: readonly ExtraFile[] = [],
-): Promise<ByteStream> {
-  const rules = await readRules(contextDir);
+export function packContext(contextDir: string, replaced: readonly ExtraFile[] = []): ByteStream {
+  const rules = readIgnoreFile(contextDir)?.rules ?? NO_RULES;
   const names = new Set(replaced.map(({ name }) => name));
   async function* entries(): AsyncGenerator<TarSource, void, undefined> {
-    yield* replaced.map(extraEntry);
+    yield* replaced.map(({ name, content }) => inlineEntry(name, content));
     yield* folderEntries({ contextDir, rules, skip: names }, "");
   }
   return writeTar(entries());
-}
-
-async function readRules(contextDir: string): Promise<IgnoreRules> {
-  for (const name of IGNORE_FILES) {
-    const text = await readFile(join(contextDir, name), "utf8").catch(() => null);
-    if (text === null) continue;
-    try {
-      return parseDockerignore(text);
-    } catch (error) {
-      throw new SandboxError("build-failed", `${name}: ${messageOf(error)}`, { cause: error });
-    }
-  }
-  return NO_RULES;
 }
 
 interface Packing {
@@ -115,22 +98,5 @@ function headerOf(name: string, kind: TarKind, stats: Stats): TarHeader {
     sizeBytes: 0,
     mtimeSeconds: Math.floor(stats.mtimeMs / 1000),
     linkName: new Uint8Array(),
-  };
-}
-
-function extraEntry({ name, content }: ExtraFile): TarSource {
-  const bytes = Buffer.from(content);
-  return {
-    header: {
-      kind: "file",
-      name: Buffer.from(name),
-      mode: 0o644,
-      uid: 0,
-      gid: 0,
-      sizeBytes: bytes.byteLength,
-      mtimeSeconds: 0,
-      linkName: new Uint8Array(),
-    },
-    content: [bytes],
   };
 }

@@ -1,21 +1,12 @@
-import {
-  type Stats,
-  lstatSync,
-  readFileSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-} from "node:fs";
-import { join } from "node:path";
+import { type Stats, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { messageOf } from "../../../core/errors.ts";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
 import {
-  IGNORE_FILES,
   type IgnoreRules,
   isIgnored,
-  parseDockerignore,
   readIgnorePatterns,
 } from "../../../core/tasks/dockerfile/dockerignore.ts";
+import { readIgnoreFile } from "../../builds/read-ignore-file.ts";
 
 /** A file, folder or link of a build context. */
 export interface ContextEntry {
@@ -35,7 +26,7 @@ export class BuildContext {
 
   constructor(dir: string) {
     this.#dir = realpathSync(dir);
-    const rules = readRules(this.#dir);
+    const rules = readIgnoreFile(this.#dir)?.rules ?? { patterns: [] };
     this.#entries = listFolder(this.#dir).filter(
       ({ name }) => !isIgnored(rules, name.toString("utf8")),
     );
@@ -116,19 +107,6 @@ function readPattern(pattern: string, line: number): IgnoreRules {
       cause: error,
     });
   }
-}
-
-function readRules(dir: string): IgnoreRules {
-  for (const name of IGNORE_FILES) {
-    const path = join(dir, name);
-    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) continue;
-    try {
-      return parseDockerignore(readFileSync(path, "utf8"));
-    } catch (error) {
-      throw new SandboxError("build-failed", `${name}: ${messageOf(error)}`, { cause: error });
-    }
-  }
-  return { patterns: [] };
 }
 
 /** Sockets, pipes and devices have no place in an image, and are passed over as Docker does. */

@@ -7,6 +7,7 @@ import type {
   CopyInstruction,
 } from "../../../core/tasks/dockerfile/instruction.ts";
 import { resolvePath } from "../../../core/tasks/dockerfile/apply-instruction.ts";
+import { inlineEntry } from "../../../core/tar/inline-entry.ts";
 import { type TarSource, writeTar } from "../../../core/tar/write-tar.ts";
 import type { BuildContext, ContextEntry } from "./build-context.ts";
 import type { BuildShell } from "./build-shell.ts";
@@ -53,7 +54,7 @@ export async function copyFiles(
     ...plain.flatMap((source) =>
       entriesOf(source, { context, target, exclude: instruction.exclude }),
     ),
-    ...instruction.files.map(({ name, content }) => inlineSource(target.fileName ?? name, content)),
+    ...instruction.files.map(({ name, content }) => inlineEntry(target.fileName ?? name, content)),
   ];
   await shell.sandbox.put(writeTar(entries.map((entry) => owned(entry, ownership))), target.dir);
   for (const archive of archives) await unpackArchive(archive, target, shell);
@@ -127,23 +128,6 @@ async function* contentOf(path: Buffer): AsyncGenerator<Uint8Array, void, undefi
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
   for await (const chunk of createReadStream(path, { fd: openSync(path, flags) }))
     yield Buffer.from(chunk);
-}
-
-function inlineSource(name: string, content: string): TarSource {
-  const bytes = Buffer.from(content);
-  return {
-    header: {
-      kind: "file",
-      name: Buffer.from(name),
-      mode: 0o644,
-      uid: 0,
-      gid: 0,
-      sizeBytes: bytes.byteLength,
-      mtimeSeconds: 0,
-      linkName: new Uint8Array(),
-    },
-    content: [bytes],
-  };
 }
 
 function owned({ header, ...rest }: TarSource, { uid, gid, mode }: Ownership): TarSource {

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { timerMs } from "../../../core/model/timer-limit.ts";
 import {
   type ImageRequest,
   type PreparedImage,
   SandboxError,
 } from "../../../core/ports/sandbox.ts";
 import { identifyProcess, processState } from "../../../host/process-identity.ts";
+import { startBuildDeadline } from "../../builds/build-deadline.ts";
 import type { LocalSandbox } from "../local-sandbox.ts";
 import type { BaseRoot } from "../root/base-root.ts";
 import { type StateFolder, fileNameOf, identityOf } from "../state-folder.ts";
@@ -62,7 +62,7 @@ export class ImageStore {
     const id = this.#idOf(request, recipe);
     const found = this.#find(id);
     if (found !== null) return this.#use(found);
-    const limit = limitedSignal(request);
+    const limit = startBuildDeadline(request);
     try {
       const lock = join(state.dir, "locks", id);
       return await withBuildLock(lock, limit.signal, async () => {
@@ -203,24 +203,4 @@ async function provideProgram(
     );
   if (alias !== null && (await shell.ask(LINK_ALIAS, found, alias)) === null)
     throw new SandboxError("build-failed", `${alias} could not be made for FROM ${from}`);
-}
-
-/** The caller's signal and the build's deadline in one. */
-function limitedSignal(request: ImageRequest): { signal: AbortSignal; release: () => void } {
-  const controller = new AbortController();
-  const onAbort = (): void => {
-    controller.abort(request.signal.reason);
-  };
-  const timer = setTimeout(() => {
-    const seconds = String(request.timeoutMs / 1000);
-    controller.abort(new SandboxError("build-timeout", `the image was not ready in ${seconds} s`));
-  }, timerMs(request.timeoutMs));
-  request.signal.addEventListener("abort", onAbort);
-  return {
-    signal: controller.signal,
-    release: () => {
-      clearTimeout(timer);
-      request.signal.removeEventListener("abort", onAbort);
-    },
-  };
 }
