@@ -51,6 +51,7 @@ export async function startSandbox(state: AttemptState): Promise<void> {
     limits,
     network,
     env,
+    mounts: deps.agent.mounts,
     signal,
   });
   await deps.folder.write(

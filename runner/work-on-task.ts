@@ -72,6 +72,7 @@ async function runAgent(state: AttemptState, setUp: SetUp): Promise<AgentReport>
       env: setUp.env,
       uid: setUp.agentUid,
       home: setUp.agentHome,
+      models: null,
       signal: AbortSignal.any([signal, disk.signal]),
       onLine: (line) => deps.onEvent({ type: "trial-line", rolloutName: spec.rolloutName, line }),
     });

@@ -73,12 +73,25 @@ export interface PreparedImage {
   readonly builtHere: boolean;
 }
 
+/**
+ * A folder of this machine that a sandbox sees read-only, with its files as they are: not even root
+ * inside can change it, and what its owner changes later shows.
+ */
+export interface ReadOnlyMount {
+  /** Absolute, without links. */
+  readonly hostDir: string;
+  /** Absolute, inside the sandbox; made where it is missing. */
+  readonly path: string;
+}
+
 export interface SandboxRequest {
   readonly image: PreparedImage;
   readonly owner: SandboxOwner;
   readonly limits: SandboxLimits;
   readonly network: NetworkPolicy;
   readonly env: Readonly<Record<string, string>>;
+  /** A backend that cannot hold one refuses the sandbox as `unsupported`. */
+  readonly mounts?: readonly ReadOnlyMount[];
   readonly signal: AbortSignal;
 }
 

@@ -1,7 +1,8 @@
 import type { Usage } from "../../core/model/record.ts";
 import type { AttemptSpec } from "../../core/model/trial.ts";
 import type { AttemptFolder } from "../../core/ports/attempt-folder.ts";
-import type { Sandbox } from "../../core/ports/sandbox.ts";
+import type { ModelNeeds, OpenModels } from "../../core/ports/model-access.ts";
+import type { ReadOnlyMount, Sandbox } from "../../core/ports/sandbox.ts";
 import type { AgentEnd } from "../../core/outcome/trial-evidence.ts";
 import type { Trajectory } from "../trajectory.ts";
 
@@ -16,6 +17,8 @@ export interface AgentRun {
   readonly env: Readonly<Record<string, string>>;
   readonly uid: number;
   readonly home: string;
+  /** Open while the agent runs; null for an agent without `models`. */
+  readonly models: OpenModels | null;
   readonly signal: AbortSignal;
   readonly onLine: (line: string) => void;
 }
@@ -29,6 +32,7 @@ export interface AgentReport {
   readonly skillInvocations: number;
   /** The prompts really sent, in order. */
   readonly prompts: readonly string[];
+  /** What the agent itself knows of it; replaced by the models' own count where there is one. */
   readonly usage: Usage;
 }
 
@@ -39,8 +43,15 @@ export interface Agent {
   readonly runsAs: "root" | "agent-user";
   /** Whether the task's solution is put into the sandbox: for the oracle, and for nobody else. */
   readonly needsSolution: boolean;
+  /** Null for an agent that calls no model. */
+  readonly models: ModelNeeds | null;
+  /** What its sandboxes are given of this machine: its programs, installed before the run. */
+  readonly mounts: readonly ReadOnlyMount[];
   run(run: AgentRun): Promise<AgentReport>;
 }
+
+/** Where sandboxes of agents that call models have a Node 22 of their own, apart from the task's. */
+export const AGENT_NODE = "/opt/bench/node/bin/node";
 
 /** An agent that called no model: nothing was used, and that is known (not `unknown`). */
 export const NO_USAGE: Usage = {

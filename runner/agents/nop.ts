@@ -5,6 +5,8 @@ export const nop: Agent = {
   name: "nop",
   runsAs: "agent-user",
   needsSolution: false,
+  models: null,
+  mounts: [],
   run: () =>
     Promise.resolve({
       agentName: "nop",

@@ -14,6 +14,8 @@ export const oracle: Agent = {
   name: "oracle",
   runsAs: "root",
   needsSolution: true,
+  models: null,
+  mounts: [],
   run: runSolution,
 };
 

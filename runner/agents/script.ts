@@ -26,6 +26,8 @@ export const script: Agent = {
   name: "script",
   runsAs: "agent-user",
   needsSolution: false,
+  models: null,
+  mounts: [],
   run: runScript,
 };
 

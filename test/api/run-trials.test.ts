@@ -10,6 +10,8 @@ const refusedAgent: Agent = {
   name: "refused",
   runsAs: "agent-user",
   needsSolution: false,
+  models: null,
+  mounts: [],
   run: async () => ({
     agentName: "refused",
     end: {
