@@ -24,7 +24,7 @@ export interface SandboxPromise {
 }
 
 export type SandboxOverrides = Partial<
-  Pick<SandboxRequest, "limits" | "network" | "env" | "owner" | "signal">
+  Pick<SandboxRequest, "limits" | "network" | "env" | "owner" | "mounts" | "signal">
 >;
 
 /**

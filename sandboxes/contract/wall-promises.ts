@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { type Server, createServer } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -101,6 +101,40 @@ export const wallPromises: readonly SandboxPromise[] = [
         await rm(folder, { recursive: true });
       }
       assert.equal(await isRunning(sandbox, process.argv[1] ?? "vitest"), false);
+    },
+  },
+  {
+    promise:
+      "a folder mounted from this machine is read and run by all inside, changed by nobody, and not there in other sandboxes",
+    check: async ({ makeSandbox }) => {
+      const hostDir = await mkdtemp(join(tmpdir(), "contract-"));
+      const tool = join(hostDir, "tool");
+      try {
+        await chmod(hostDir, 0o755);
+        await writeFile(tool, "#!/bin/sh\necho from the mount\n", { mode: 0o755 });
+        const mounts = [{ hostDir, path: "/opt/of-the-contract/tree" }];
+        const [one, other] = await Promise.all([makeSandbox({ mounts }), makeSandbox()]);
+        const path = "/opt/of-the-contract/tree";
+        assert.equal(await outputOf(one, `${path}/tool`, { uid: AGENT_UID }), "from the mount");
+        const attempts = [
+          `echo x > ${path}/new`,
+          `echo x >> ${path}/tool`,
+          `rm ${path}/tool`,
+          `chmod 777 ${path}/tool`,
+          `mount -o remount,rw,bind ${path}`,
+          `umount ${path}`,
+        ];
+        for (const attempt of attempts)
+          assert.notEqual(
+            (await one.exec(shell(`( ${attempt} ) 2>/dev/null`))).exitCode,
+            0,
+            attempt,
+          );
+        assert.deepEqual(await readdir(hostDir), ["tool"]);
+        assertExit(await other.exec(commandOf(["test", "-e", "/opt/of-the-contract"])), 1);
+      } finally {
+        await rm(hostDir, { recursive: true });
+      }
     },
   },
   {

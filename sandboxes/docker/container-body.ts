@@ -1,4 +1,9 @@
-import type { PreparedImage, SandboxLimits, SandboxOwner } from "../../core/ports/sandbox.ts";
+import type {
+  PreparedImage,
+  ReadOnlyMount,
+  SandboxLimits,
+  SandboxOwner,
+} from "../../core/ports/sandbox.ts";
 import { ownershipLabels } from "./ownership-labels.ts";
 import { SUPERVISOR_STARTER } from "./supervisor-script.ts";
 
@@ -35,6 +40,7 @@ export interface ContainerPlan {
   readonly image: PreparedImage;
   readonly owner: SandboxOwner;
   readonly limits: SandboxLimits;
+  readonly mounts?: readonly ReadOnlyMount[];
   /** A hard limit in the storage driver, where it has one. */
   readonly hasDiskQuota: boolean;
 }
@@ -78,6 +84,14 @@ export function containerBody(plan: ContainerPlan): Record<string, unknown> {
       RestartPolicy: { Name: "no" },
       AutoRemove: false,
       LogConfig: { Type: "none" },
+      // As `Mounts`, not `Binds`: a folder that the daemon does not see is refused, not made empty.
+      Mounts: (plan.mounts ?? []).map(({ hostDir, path }) => ({
+        Type: "bind",
+        Source: hostDir,
+        Target: path,
+        ReadOnly: true,
+        BindOptions: { Propagation: "rprivate" },
+      })),
       ...(plan.hasDiskQuota ? { StorageOpt: { size: `${String(limits.storageMb)}m` } } : {}),
     },
   };

@@ -67,6 +67,12 @@ async function create(
     });
     return Id;
   } catch (error) {
+    if (error instanceof EngineError && /bind source path does not exist/u.test(error.message))
+      throw new SandboxError(
+        "unsupported",
+        `this docker daemon does not see this machine's files: ${error.message}`,
+        { cause: error },
+      );
     const isMissing = hasStatus(error, 404);
     throw asSandboxError(
       error,

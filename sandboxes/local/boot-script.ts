@@ -22,11 +22,14 @@ else perl -e 'socket(my $s, 2, 2, 0) && ioctl($s, 0x8914, pack("a16 s x22", "lo"
 [ -z "$template" ] || cp --sparse=always "$template" disk.img
 mount -n -a -T roots
 # An image may have put a link where a folder is needed, and then the mount would land elsewhere.
+make=
 while [ "$1" != -- ]; do
+  if [ "$1" = --make ]; then make=1; shift; continue; fi
   at=ns/${BOX} rest=$1
   while [ -n "$rest" ]; do
     at=$at/\${rest%%/*}
     case $rest in */*) rest=\${rest#*/} ;; *) rest= ;; esac
+    [ -z "$make" ] || [ -e "$at" ] || [ -L "$at" ] || mkdir "$at"
     if [ -L "$at" ] || [ ! -e "$at" ]; then echo "the image has no real /$1" >&2; exit 1; fi
   done
   shift
@@ -61,7 +64,7 @@ exec "$@"`;
  * process becomes in the end.
  */
 export function bootCommand(plan: BootPlan, first: readonly string[]): string[] {
-  const { plainPaths, ...tables } = bootTables(plan);
+  const { plainPaths, madePaths, ...tables } = bootTables(plan);
   for (const [name, lines] of Object.entries(tables))
     writeFileSync(join(plan.dir, name), `${lines.join("\n")}\n`);
   if (plan.diskTemplate === null)
@@ -80,6 +83,7 @@ export function bootCommand(plan: BootPlan, first: readonly string[]): string[] 
     escapePath(plan.dir),
     String(count),
     ...plainPaths,
+    ...(madePaths.length > 0 ? ["--make", ...madePaths] : []),
     "--",
     ...first,
   ];

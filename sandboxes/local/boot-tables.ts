@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { ReadOnlyMount } from "../../core/ports/sandbox.ts";
 import type { SystemTrees } from "./root/host-facts.ts";
 
 /** A path of the host's that a sandbox sees read-only, where it lies on the host. */
@@ -25,6 +26,8 @@ export interface BootPlan {
   }[];
   readonly system: SystemTrees;
   readonly includes: readonly IncludedPath[];
+  /** What this one sandbox sees of the host, read-only; where it is missing, its folder is made. */
+  readonly mounts: readonly ReadOnlyMount[];
 }
 
 /** Three mount tables (fstab(5)), to be mounted one after another; lines in order. */
@@ -37,6 +40,8 @@ export interface BootTables {
   readonly kernel: readonly string[];
   /** Folders of the sandbox's root that must be no links, without the first `/`. */
   readonly plainPaths: readonly string[];
+  /** The same for folders that are made where the image has none. */
+  readonly madePaths: readonly string[];
 }
 
 /** Name of the sandbox's root in the root of its mount namespace. */
@@ -82,6 +87,9 @@ export function bootTables(
       ...plan.includes.map(({ path, resolved }) =>
         line(resolved, box + path, "none", "bind,ro,nosuid,nodev"),
       ),
+      ...plan.mounts.map(({ hostDir, path }) =>
+        line(hostDir, box + path, "none", "bind,ro,nosuid,nodev"),
+      ),
       line("proc", proc, "proc", "nosuid,nodev,noexec"),
       line("tmpfs", `${box}/dev`, "tmpfs", "mode=0755,nosuid,noexec,size=64k"),
     ],
@@ -110,6 +118,7 @@ export function bootTables(
       ...plan.treeLowers.map(({ path }) => path),
       ...plan.includes.map(({ path }) => path.slice(1)),
     ],
+    madePaths: plan.mounts.map(({ path }) => path.slice(1)),
   };
 }
 

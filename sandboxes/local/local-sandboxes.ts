@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, realpathSync, statfsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join, posix } from "node:path";
 import { BenchError } from "../../core/errors.ts";
 import {
@@ -170,7 +171,8 @@ export class LocalSandboxes implements SandboxBackend {
     await removeTree(this.#pipesDir);
   }
 
-  async #planBoot(id: string, { image, limits }: SandboxRequest): Promise<BootPlan> {
+  async #planBoot(id: string, request: SandboxRequest): Promise<BootPlan> {
+    const { image, limits, mounts = [] } = request;
     const layers = this.#images.layersOf(image.id);
     const lower = (treeId: string, bottom: string): string => {
       const layer = layers.get(treeId);
@@ -191,6 +193,7 @@ export class LocalSandboxes implements SandboxBackend {
       })),
       system,
       includes: this.#includes,
+      mounts,
     };
   }
 
@@ -233,6 +236,7 @@ export function capsOf({ cgroups, hasDiskLimit }: LocalProbe): SandboxCaps {
       disk: hasDiskLimit,
     },
     maxCpus: null,
+    processors: availableParallelism(),
     maxLifetimeMs: null,
     platform: `linux/${process.arch === "x64" ? "amd64" : process.arch}`,
   };

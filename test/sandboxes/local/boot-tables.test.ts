@@ -18,6 +18,7 @@ const PLAN: BootPlan = {
     links: [],
   },
   includes: [{ path: "/opt/tool kit", resolved: "/data/tools" }],
+  mounts: [{ hostDir: "/cache/trees/a b", path: "/opt/bench/agent" }],
 };
 
 const targetsOf = (lines: readonly string[]): string[] =>
@@ -34,6 +35,7 @@ describe("bootTables", () => {
       `${ns}/box/var/lib/dpkg`,
       `${ns}/usr`,
       `${ns}/box/opt/tool\\040kit`,
+      `${ns}/box/opt/bench/agent`,
       `${ns}/box/proc`,
       `${ns}/box/dev`,
     ]);
@@ -58,7 +60,7 @@ describe("bootTables", () => {
     expect(others.filter(({ words }) => !words.includes("nosuid"))).toEqual([]);
     expect(plain.filter(({ words }) => !words.includes("nodev"))).toEqual([]);
     expect(ofHost.filter(({ words }) => !words.includes("ro"))).toEqual([]);
-    expect([others.length, plain.length, ofHost.length]).toEqual([13, 11, 4]);
+    expect([others.length, plain.length, ofHost.length]).toEqual([14, 12, 5]);
   });
 
   test("makes sure that no place of a mount is a link of the image's", () => {
