@@ -147,6 +147,13 @@ export interface SandboxStats {
   readonly diskBytes: number | null;
 }
 
+/** A port on a sandbox's own loopback that leads to one socket of this machine and nowhere else. */
+export interface ForwardedPort {
+  readonly port: number;
+  /** Takes the port away: its connections are cut, new ones are refused. Idempotent. */
+  close(): Promise<void>;
+}
+
 /** Why a sandbox call failed, decided where it failed. */
 export type SandboxFailure =
   | "build-failed"
@@ -196,6 +203,13 @@ export interface Sandbox {
    */
   get(path: string): ByteStream;
   network(policy: NetworkPolicy): Promise<void>;
+  /**
+   * Opens a port on the sandbox's own loopback, under any network policy, that no other sandbox can
+   * reach. Each connection is carried to the unix socket at `socketPath`, byte for byte, with its
+   * half-close and its back-pressure; where nothing listens at that path, it is cut. At most 256
+   * connections at a time. The port ends with the sandbox, and with this process.
+   */
+  forward(socketPath: string): Promise<ForwardedPort>;
   /** Kills every process of the uid until none is left; resolves to the count then seen: 0 is the proof. */
   killUser(uid: number): Promise<number>;
   /** Kills every process that was not alive at `mark()`, and their children; resolves to the count left. */

@@ -1,5 +1,6 @@
 import { commandPromises } from "./command-promises.ts";
 import { filePromises } from "./file-promises.ts";
+import { forwardPromises } from "./forward-promises.ts";
 import { lifePromises } from "./life-promises.ts";
 import { limitPromises } from "./limit-promises.ts";
 import { processPromises } from "./process-promises.ts";
@@ -14,6 +15,7 @@ export const sandboxContract: readonly SandboxPromise[] = [
   ...filePromises,
   ...processPromises,
   ...wallPromises,
+  ...forwardPromises,
   ...limitPromises,
   ...lifePromises,
 ];

@@ -2,6 +2,7 @@ import {
   type ByteStream,
   type Command,
   type Completed,
+  type ForwardedPort,
   type NetworkPolicy,
   type ProcessMark,
   type Sandbox,
@@ -100,6 +101,11 @@ export class DockerSandbox implements Sandbox {
     await this.#orLost(
       this.#container.setNetwork(policy, { ask: this.#ask, freezer: this.#freezer }),
     );
+  }
+
+  forward(): Promise<ForwardedPort> {
+    const message = "a docker sandbox has no way to the models yet";
+    return Promise.reject(new SandboxError("unsupported", message));
   }
 
   async killUser(uid: number): Promise<number> {

@@ -3,6 +3,7 @@ import type {
   ByteStream,
   Command,
   Completed,
+  ForwardedPort,
   NetworkPolicy,
   ProcessMark,
   Sandbox,
@@ -13,6 +14,7 @@ import { SandboxError } from "../../core/ports/sandbox.ts";
 import { BOX } from "./boot-tables.ts";
 import { runCommand, spawnCommand } from "./command/run-command.ts";
 import { type CommandHost, lost } from "./command/start-command.ts";
+import { forwardPort } from "./forward-port.ts";
 import { captureLayers } from "./image/capture-layers.ts";
 import { packTree } from "./files/pack-tree.ts";
 import { SandboxRoot } from "./files/sandbox-root.ts";
@@ -36,6 +38,7 @@ export class LocalSandbox implements Sandbox {
   readonly isolation: Sandbox["isolation"];
   readonly #parts: LocalSandboxParts;
   readonly #root: SandboxRoot;
+  readonly #ports = new Set<ForwardedPort>();
   #isDestroyed = false;
   #destroying: Promise<void> | null = null;
 
@@ -82,6 +85,17 @@ export class LocalSandbox implements Sandbox {
       throw new SandboxError("unsupported", "a local sandbox has no way to the open internet");
   }
 
+  async forward(socketPath: string): Promise<ForwardedPort> {
+    this.#assertAlive();
+    const port = await forwardPort(this.#parts.supervisor, socketPath);
+    this.#ports.add(port);
+    if (!this.#isAlive()) {
+      await port.close();
+      throw lost(this.id);
+    }
+    return port;
+  }
+
   async killUser(uid: number): Promise<number> {
     this.#assertAlive();
     return await this.#killWhere((sight) => sight.uids.includes(uid));
@@ -118,6 +132,7 @@ export class LocalSandbox implements Sandbox {
     const { state, supervisor, commands } = this.#parts;
     this.#isDestroyed = true;
     this.#root.close();
+    await Promise.all([...this.#ports].map((port) => port.close()));
     await removeSandbox(state, this.id, async () => {
       await Promise.all([supervisor.untilEnded(), ...[...commands].map(({ ended }) => ended)]);
     });

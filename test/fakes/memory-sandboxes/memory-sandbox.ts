@@ -1,7 +1,9 @@
+import { createServer } from "node:net";
 import {
   type ByteStream,
   type Command,
   type Completed,
+  type ForwardedPort,
   type NetworkPolicy,
   type ProcessMark,
   type Sandbox,
@@ -10,6 +12,7 @@ import {
   type SandboxProcess,
   type SandboxStats,
 } from "../../../core/ports/sandbox.ts";
+import { forwardServer } from "../../../sandboxes/forward/forward-server.ts";
 import { BytePipe } from "./byte-pipe.ts";
 import { findProgram, type MemoryProgram } from "./memory-program.ts";
 import { MemoryTree } from "./memory-tree.ts";
@@ -40,6 +43,7 @@ export class MemorySandbox implements Sandbox {
   readonly #parts: MemorySandboxParts;
   readonly #running = new Map<string, Running>();
   readonly #gone = new AbortController();
+  readonly #ports = new Set<ForwardedPort>();
   #started = 0;
 
   constructor(parts: MemorySandboxParts) {
@@ -128,6 +132,18 @@ export class MemorySandbox implements Sandbox {
     this.networks.push(policy);
   }
 
+  /** On this machine's own loopback, since its programs are this process's code. */
+  async forward(socketPath: string): Promise<ForwardedPort> {
+    this.#assertAlive();
+    const server = createServer();
+    await new Promise<void>((resolve) => {
+      server.listen(0, "127.0.0.1", resolve);
+    });
+    const forwarded = forwardServer(server, socketPath);
+    this.#ports.add(forwarded);
+    return forwarded;
+  }
+
   async killUser(uid: number): Promise<number> {
     return await this.#killWhere((_, running) => running.uid === uid);
   }
@@ -158,6 +174,7 @@ export class MemorySandbox implements Sandbox {
   /** Ends everything in it, whoever holds it: what waits for it fails as lost. */
   async vanish(): Promise<void> {
     this.#gone.abort();
+    await Promise.all([...this.#ports].map((port) => port.close()));
     const ends = [...this.#running.values()].map(({ kill, exitCode }) => {
       kill();
       return exitCode;

@@ -2,6 +2,7 @@ import type {
   ByteStream,
   Command,
   Completed,
+  ForwardedPort,
   ProcessMark,
   Sandbox,
   SandboxProcess,
@@ -53,6 +54,10 @@ export class ScriptedSandbox implements Sandbox {
 
   async spawn(): Promise<SandboxProcess> {
     throw new SandboxError("unsupported", "no process in a scripted sandbox");
+  }
+
+  async forward(): Promise<ForwardedPort> {
+    throw new SandboxError("unsupported", "no port in a scripted sandbox");
   }
 
   async put(tar: ByteStream, dir: string): Promise<void> {
