@@ -12,7 +12,7 @@ import { writeTask } from "../../stores/task-folders/write-task.ts";
 import type { CliContext, ExitCode } from "../context.ts";
 import type { ControlFinding } from "../render/task-checks.ts";
 import { renderTaskChecks } from "../render/task-checks.ts";
-import { renderTaskList } from "../render/task-list.ts";
+import { notRun, renderTaskList } from "../render/task-list.ts";
 import { runControls } from "./run-controls.ts";
 
 /** `bench tasks list PATH`: every task that a run would find, and what could not be read. */
@@ -22,7 +22,9 @@ export async function listTasks(
   json: boolean,
 ): Promise<ExitCode> {
   const found = await readTasks(resolve(context.cwd, path));
-  context.out.write(json ? `${JSON.stringify(found, null, 2)}\n` : renderTaskList(found.tasks));
+  const tasks = found.tasks.map((task) => ({ ...task, notRun: notRun(task) }));
+  const document = JSON.stringify({ tasks, skipped: found.skipped }, null, 2);
+  context.out.write(json ? `${document}\n` : renderTaskList(found.tasks));
   showSkipped(context, found.skipped);
   return found.skipped.length > 0 ? 1 : 0;
 }

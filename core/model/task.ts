@@ -163,7 +163,12 @@ export const TaskConfig = z.object({
 export type TaskConfig = z.infer<typeof TaskConfig>;
 
 /** Something the task asks for that this edition, or one backend, cannot do: refused in the plan. */
-export const Refusal = z.object({ path: z.string(), reason: z.string() });
+export const Refusal = z.object({
+  path: z.string(),
+  reason: z.string(),
+  /** True for what only an agent that works by itself meets: the controls run the task all the same. */
+  agentsOnly: z.boolean().optional(),
+});
 export type Refusal = z.infer<typeof Refusal>;
 
 /** Where a task's files came from, when the folder is in a Git checkout. */

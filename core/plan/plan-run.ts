@@ -13,7 +13,13 @@ import { planJob } from "./plan-job.ts";
 import { repeatDirs } from "./repeat-dirs.ts";
 import type { ScoreSettings } from "./settings-digest.ts";
 import { shuffleNames } from "./shuffle-names.ts";
-import { closedNetworkWarnings, missingLimits, taskRefusals } from "./task-refusals.ts";
+import {
+  closedNetworkWarnings,
+  controlsOnlyWarnings,
+  missingLimits,
+  processorWarnings,
+  taskRefusals,
+} from "./task-refusals.ts";
 import type { RefusalFacts } from "./task-refusals.ts";
 
 export interface PlanRequest {
@@ -52,6 +58,8 @@ export function planRun(request: PlanRequest): RunPlan {
     ...tasks.flatMap(({ name, warnings: own }) => own.map((warning) => `${name}: ${warning}`)),
     ...missingLimits(refusalFacts),
     ...closedNetworkWarnings(tasks, refusalFacts),
+    ...controlsOnlyWarnings(tasks, refusalFacts),
+    ...processorWarnings(tasks, refusalFacts),
   ]);
   const jobs = repeatDirs(settings).map(({ repeat, jobsDir }) => {
     const earlierJobs = earlierByDir.get(jobsDir) ?? [];

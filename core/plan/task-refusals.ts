@@ -1,4 +1,4 @@
-import type { NetworkMode, Task } from "../model/task.ts";
+import type { NetworkMode, Refusal, Task } from "../model/task.ts";
 import type { SandboxCaps } from "../ports/sandbox.ts";
 import { givenNetworks, saidNetworks } from "./phase-networks.ts";
 import { problemOfTaskName } from "./rollout-name.ts";
@@ -6,9 +6,12 @@ import { problemOfTaskName } from "./rollout-name.ts";
 export interface RefusalFacts {
   /** `--env` value, for the messages. */
   readonly environment: string;
-  /** Null when the backend was not asked (a dry run without it): then only the task's own count. */
+  /** Null when no backend was asked: then what the task itself says counts, and what none here can. */
   readonly caps: SandboxCaps | null;
-  /** False for the oracle and nop, which have nothing to gain from the verifier's files. */
+  /**
+   * False for the controls, oracle and nop: they gain nothing from the verifier's files, speak with
+   * nobody, and are there to show what a task lacks.
+   */
   readonly agentIsHostile: boolean;
   /** True for the oracle: without a solution it would measure the untouched task. */
   readonly runsSolution: boolean;
@@ -16,17 +19,32 @@ export interface RefusalFacts {
   readonly withoutInternet: boolean;
 }
 
+/** What of a task decides whether it can run. */
+export type RefusableTask = Pick<Task, "name" | "config" | "refusals" | "oracleDir" | "compose">;
+
+/** Any agent but the controls, on a backend that nobody asked: for listings and static checks. */
+export const ANY_AGENT: RefusalFacts = {
+  environment: "",
+  caps: null,
+  agentIsHostile: true,
+  runsSolution: false,
+  withoutInternet: false,
+};
+
 /**
  * Why the task cannot run there, one reason a line, naming what is lacking; empty when it can. A task
  * that needs what the backend lacks is refused in the plan, never run with less (design 6).
  */
-export function taskRefusals(task: Task, facts: RefusalFacts): string[] {
-  const own = task.refusals.map(({ path, reason }) => `${path}: ${reason}`);
+export function taskRefusals(task: RefusableTask, facts: RefusalFacts): string[] {
+  const own = task.refusals.filter((refusal) => facts.agentIsHostile || !sparesControls(refusal));
   const name = problemOfTaskName(task.name);
   const lacksSolution = facts.runsSolution && task.oracleDir === null;
   const lacks = facts.caps === null ? [] : lackingCapabilities(task, facts.caps, facts);
   return [
-    ...own,
+    ...own.map(({ path, reason }) => `${path}: ${reason}`),
+    ...(facts.caps === null && task.compose
+      ? ["compose: no sandbox of this edition runs compose files"]
+      : []),
     ...(name === null ? [] : [name]),
     ...(lacksSolution
       ? ["there is no solution/solve.sh or oracle/solve.sh, the oracle runs it"]
@@ -46,9 +64,42 @@ export function missingLimits(facts: RefusalFacts): string[] {
 }
 
 /**
+ * Tasks of a run of the controls that no other agent of this edition could run, with what is left out
+ * for them: a control's score says nothing about that part.
+ */
+export function controlsOnlyWarnings(tasks: readonly Task[], facts: RefusalFacts): string[] {
+  if (facts.agentIsHostile) return [];
+  const spared = tasks.flatMap(({ name, refusals }) => {
+    const paths = refusals.filter(sparesControls).map(({ path }) => path);
+    return paths.length === 0 ? [] : [`${name} (${paths.join(", ")})`];
+  });
+  if (spared.length === 0) return [];
+  const them = spared.length === 1 ? "it" : "them";
+  return [
+    `${countTasks(spared)} for the controls alone, other agents are refused ${them}: ${spared.join(", ")}`,
+  ];
+}
+
+/** Tasks that want more processors than the sandboxes have to share: they run, and slower than meant. */
+export function processorWarnings(
+  tasks: readonly Task[],
+  { caps, environment }: RefusalFacts,
+): string[] {
+  if (caps === null || caps.processors === null || caps.maxCpus !== null) return [];
+  const { processors } = caps;
+  const wide = tasks.filter(({ config }) => config.sandbox.cpus > processors);
+  if (wide.length === 0) return [];
+  const asking = wide.map(({ name, config }) => `${name} (${config.sandbox.cpus})`).join(", ");
+  const who = wide.length === 1 ? "1 task asks" : `${wide.length} tasks ask`;
+  return [
+    `${who} for more processors than the ${processors} that --env ${environment} has: ${asking}`,
+  ];
+}
+
+/**
  * Tasks of the run that get no network although nothing in them shuts it, said once for the whole
  * run: those that say nothing, for which the contract's default is the open internet, and those that
- * ask for it and run without it on the user's word.
+ * ask for it and run without it, on the user's word or for a control.
  */
 export function closedNetworkWarnings(tasks: readonly Task[], facts: RefusalFacts): string[] {
   if (facts.caps === null || facts.caps.publicNetwork) return [];
@@ -64,20 +115,28 @@ export function closedNetworkWarnings(tasks: readonly Task[], facts: RefusalFact
   ];
 }
 
-function countTasks({ length }: readonly Task[]): string {
+function sparesControls({ agentsOnly }: Refusal): boolean {
+  return agentsOnly === true;
+}
+
+function countTasks({ length }: readonly unknown[]): string {
   return length === 1 ? "1 task runs" : `${length} tasks run`;
 }
 
-function modesOf({ config }: Task): (NetworkMode | null)[] {
+function modesOf({ config }: RefusableTask): (NetworkMode | null)[] {
   const { setup, agent, verifier } = saidNetworks(config);
   return [setup, agent, verifier];
 }
 
-function asksForInternet(task: Task): boolean {
+function asksForInternet(task: RefusableTask): boolean {
   return modesOf(task).includes("public");
 }
 
-function lackingCapabilities(task: Task, caps: SandboxCaps, facts: RefusalFacts): string[] {
+function lackingCapabilities(
+  task: RefusableTask,
+  caps: SandboxCaps,
+  facts: RefusalFacts,
+): string[] {
   const lacks: string[] = [];
   if (task.compose && !caps.compose) lacks.push("runs no compose files");
   if (task.config.sandbox.gpus > 0) {
@@ -93,10 +152,13 @@ function lackingCapabilities(task: Task, caps: SandboxCaps, facts: RefusalFacts)
   return [...lacks, ...lackingNetwork(task, caps, facts)];
 }
 
-function lackingNetwork(task: Task, caps: SandboxCaps, facts: RefusalFacts): string[] {
+function lackingNetwork(task: RefusableTask, caps: SandboxCaps, facts: RefusalFacts): string[] {
   const said = modesOf(task);
   if (said.includes("allowlist")) return ["cannot hold a network to an allowlist of hosts"];
-  if (asksForInternet(task) && !caps.publicNetwork && !facts.withoutInternet) {
+  // A control that fails for want of a network shows just that, and its result says `closed`; an
+  // agent's zero would read as the agent's.
+  const mayRunClosed = facts.withoutInternet || !facts.agentIsHostile;
+  if (asksForInternet(task) && !caps.publicNetwork && !mayRunClosed) {
     return [
       "has no way to the open internet here, and the task asks for it (--without-internet runs it without)",
     ];

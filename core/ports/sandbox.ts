@@ -23,6 +23,8 @@ export interface SandboxCaps {
   };
   /** The most processors that a sandbox can be given; null where a limit may be any number. */
   readonly maxCpus: number | null;
+  /** Processors that all sandboxes there share; null when that is not known or not so. */
+  readonly processors: number | null;
   readonly maxLifetimeMs: number | null;
   /** OCI platform, for example `linux/amd64`. */
   readonly platform: string;

@@ -1,3 +1,4 @@
+import { ANY_AGENT, taskRefusals } from "../plan/task-refusals.ts";
 import { checkDockerfile } from "./check-dockerfile.ts";
 import { expandTaskEnv } from "./expand-task-env.ts";
 import type { Finding } from "./finding.ts";
@@ -37,8 +38,11 @@ function* findAll(files: TaskFiles): Generator<Finding> {
   }
   const { task } = parsed;
   for (const warning of task.warnings) yield warn(warning);
-  for (const { path, reason } of task.refusals)
-    yield warn(`not run by this edition: ${path}: ${reason}`);
+  const toControls = taskRefusals(task, { ...ANY_AGENT, agentIsHostile: false });
+  for (const reason of taskRefusals(task, ANY_AGENT)) {
+    const who = toControls.includes(reason) ? "" : ", but for the controls";
+    yield warn(`not run by this edition${who}: ${reason}`);
+  }
   yield* checkPrompt(task);
   yield* checkScripts(files, task);
   yield* checkOracle(files, task);

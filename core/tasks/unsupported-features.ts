@@ -14,7 +14,9 @@ export function unsupportedFeatures(config: TaskConfig, document: TaskDocument):
     ...refuseSandbox(config),
     ...refuseSetupCommands(config),
     ...refuseDocument(document),
-  ].map(([path, reason]) => ({ path, reason }));
+  ]
+    .map(([path, reason]): Refusal => ({ path, reason }))
+    .concat(Array.from(refuseConversation(document)));
 }
 
 type Line = readonly [path: string, reason: string];
@@ -95,13 +97,19 @@ function* refuseSetupCommands({ sandbox }: TaskConfig): Generator<Line> {
   }
 }
 
-function* refuseDocument({ user, scenes, benchflow }: TaskDocument): Generator<Line> {
+/** Nobody speaks with the oracle or nop, so for them these parts never come into play. */
+function* refuseConversation({ user, scenes, benchflow }: TaskDocument): Generator<Refusal> {
   if (isSimulatedUser(user, benchflow)) {
-    yield ["user", "the rounds of a simulated user are not run by this edition"];
+    const reason = "the rounds of a simulated user are not run by this edition";
+    yield { path: "user", reason, agentsOnly: true };
   }
   if (scenes.length > 0) {
-    yield ["scenes", "prompts that follow each other are not run by this edition"];
+    const reason = "prompts that follow each other are not run by this edition";
+    yield { path: "scenes", reason, agentsOnly: true };
   }
+}
+
+function* refuseDocument({ benchflow }: TaskDocument): Generator<Line> {
   const policies = {
     agent_policy: "is not enforced",
     runtime_policy: "is not enforced",

@@ -231,6 +231,7 @@ function capsOf(facts: DaemonFacts, hasPublicNetwork: boolean): SandboxCaps {
     compose: false,
     limits: facts.limits,
     maxCpus: facts.cpus,
+    processors: facts.cpus,
     maxLifetimeMs: null,
     platform: facts.platform,
   };

@@ -21,6 +21,36 @@ test("list shows the tasks on stdout and what it skipped on stderr, and ends wit
   expect(code).toBe(1);
 });
 
+test("list says of each task what a run says of it", async () => {
+  const root = await tempFolder();
+  await writeFiles(join(root, "tasks/many"), {
+    ...GOOD,
+    "environment/docker-compose.yaml": "services: {}\n",
+  });
+  const talks = "---\nuser: {model: scripted}\nscenes: [{name: a}]\n---\nAsk.\n";
+  await writeFiles(join(root, "tasks/talks"), {
+    "task.md": talks,
+    "environment/Dockerfile": "FROM debian:12\n",
+    "verifier/test.sh": "#!/bin/sh\necho 1 > /logs/verifier/reward.txt\n",
+  });
+  const { out } = await bench(root, "tasks", "list", "tasks");
+  expect(out).toMatch(/^many .* no: compose$/mu);
+  expect(out).toMatch(/^talks .* controls only: user, scenes$/mu);
+  const json: unknown = JSON.parse((await bench(root, "tasks", "list", "tasks", "--json")).out);
+  const reason = "compose: no sandbox of this edition runs compose files";
+  expect(json).toMatchObject({
+    tasks: [
+      { name: "many", notRun: { agents: [reason], controls: [reason] } },
+      { name: "talks", notRun: { agents: [/^user: /u, /^scenes: /u].map(asMatch), controls: [] } },
+    ],
+  });
+  const checked = await bench(root, "tasks", "check", "tasks");
+  expect(checked.out).toContain(`! not run by this edition: ${reason}\n`);
+  expect(checked.out).toContain("! not run by this edition, but for the controls: scenes: ");
+});
+
+const asMatch = (pattern: RegExp): unknown => expect.stringMatching(pattern);
+
 test("list --json gives the whole tasks", async () => {
   const { out } = await bench(await twoTasks(), "tasks", "list", "tasks", "--json");
   expect(JSON.parse(out)).toMatchObject({

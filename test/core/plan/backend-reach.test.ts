@@ -33,7 +33,7 @@ test("a task with several reasons is under each of them, and counts once", () =>
 
 test("of a backend that cannot be had only what the tasks say themselves is known", () => {
   expect(renderReach([reachOf(null, "no daemon answers")])).toEqual([
-    "--env docker: not here (no daemon answers); there, as far as the tasks say, 2 of 3 tasks could run; 1 cannot: steps: are not run: both",
+    "--env docker: not here (no daemon answers); there, as far as the tasks say, 1 of 3 tasks could run; 2 cannot: steps: are not run: both; compose: no sandbox of this edition runs compose files: both, many",
   ]);
 });
 

@@ -149,6 +149,7 @@ export const ALL_CAPS: SandboxCaps = {
   compose: false,
   limits: { memory: true, cpu: true, pids: true, disk: true },
   maxCpus: null,
+  processors: null,
   maxLifetimeMs: null,
   platform: "linux/amd64",
 };

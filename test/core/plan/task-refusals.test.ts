@@ -14,8 +14,10 @@ function reasonFor(change: (config: TaskConfig) => void): string {
   const task = aTask("alpha");
   change(task.config);
   const caps = { ...ALL_CAPS, publicNetwork: false };
-  return refused(aRequest({ tasks: [task], caps })).message;
+  return refused(aRequest({ tasks: [task], caps, settings: ofAgent })).message;
 }
+
+const ofAgent = someSettings({ agent: "script" });
 
 describe("a task that cannot run there", () => {
   test("is skipped with what is lacking, and the others run", () => {
@@ -123,7 +125,8 @@ describe("a task that cannot run there", () => {
     for (const section of ["sandbox", "agent", "verifier"] as const) {
       const task = aTask("asks");
       task.config[section].networkMode = "public";
-      const plan = planRun(aRequest({ tasks: [task, aTask("silent"), closed], caps }));
+      const tasks = [task, aTask("silent"), closed];
+      const plan = planRun(aRequest({ tasks, caps, settings: ofAgent }));
       expect(plan.skipped.map(({ name }) => name)).toEqual(["asks"]);
       expect(plan.skipped[0]?.reason).toBe(
         "--env local has no way to the open internet here, and the task asks for it (--without-internet runs it without)",
@@ -134,7 +137,7 @@ describe("a task that cannot run there", () => {
 
   test("that asks for the open internet runs without it on the user's word, and is named", () => {
     const caps = { ...ALL_CAPS, publicNetwork: false };
-    const settings = someSettings({ withoutInternet: true });
+    const settings = someSettings({ agent: "script", withoutInternet: true });
     const task = aTask("asks");
     task.config.sandbox.networkMode = "public";
     const tasks = [task, aTask("one"), aTask("two")];
@@ -145,6 +148,78 @@ describe("a task that cannot run there", () => {
       "1 task runs without the open internet that it asks for: asks",
     ]);
     expect(planRun(aRequest({ tasks, settings })).warnings).toEqual([]);
+  });
+
+  test("that asks for the open internet runs without it for the controls, and is named", () => {
+    const caps = { ...ALL_CAPS, publicNetwork: false };
+    const task = aTask("asks");
+    task.config.verifier.networkMode = "public";
+    for (const agent of ["oracle", "nop"]) {
+      const settings = someSettings({ agent });
+      const plan = planRun(aRequest({ tasks: [task, closed], caps, settings }));
+      expect(plan.skipped).toEqual([]);
+      expect(plan.warnings).toEqual([
+        "1 task runs without the open internet that it asks for: asks",
+      ]);
+    }
+  });
+
+  test("for want of someone to speak with runs for the controls, counted, and for nobody else", () => {
+    const refusals = [
+      { path: "user", reason: "no rounds", agentsOnly: true },
+      { path: "scenes", reason: "no scenes", agentsOnly: true },
+    ];
+    const tasks = [aTask("alpha"), aTask("talks", { refusals })];
+    for (const agent of ["oracle", "nop"]) {
+      const plan = planRun(aRequest({ tasks, settings: someSettings({ agent }) }));
+      expect(startedBy(plan)).toEqual(["1/alpha", "1/talks"]);
+      expect(plan.warnings).toEqual([
+        "1 task runs for the controls alone, other agents are refused it: talks (user, scenes)",
+      ]);
+    }
+    for (const agent of ["script", "claude-agent-acp"]) {
+      const plan = planRun(aRequest({ tasks, settings: someSettings({ agent }) }));
+      expect(plan.skipped).toEqual([
+        { name: "talks", reason: "user: no rounds; scenes: no scenes" },
+      ]);
+      expect(plan.warnings).toEqual([]);
+    }
+  });
+
+  test("is not spared to the controls for a reason that is theirs too", () => {
+    const refusals = [
+      { path: "user", reason: "no rounds", agentsOnly: true },
+      { path: "sandbox.gpus", reason: "no GPUs" },
+    ];
+    const plan = planRun(aRequest({ tasks: [aTask("alpha"), aTask("both", { refusals })] }));
+    expect(plan.skipped).toEqual([{ name: "both", reason: "sandbox.gpus: no GPUs" }]);
+    expect(plan.warnings).toEqual([]);
+  });
+
+  test("wants more processors than the sandboxes share: it runs, and is counted", () => {
+    const [wide, wider] = [aTask("wide"), aTask("wider")];
+    wide.config.sandbox.cpus = 4;
+    wider.config.sandbox.cpus = 8;
+    const warned = (processors: number | null) => {
+      const caps = { ...ALL_CAPS, processors };
+      const plan = planRun(aRequest({ tasks: [aTask("alpha"), wide, wider], caps }));
+      expect(plan.skipped).toEqual([]);
+      return plan.warnings;
+    };
+    expect(warned(2)).toEqual([
+      "2 tasks ask for more processors than the 2 that --env local has: wide (4), wider (8)",
+    ]);
+    expect(warned(4)).toEqual([
+      "1 task asks for more processors than the 4 that --env local has: wider (8)",
+    ]);
+    for (const enough of [8, null]) expect(warned(enough)).toEqual([]);
+  });
+
+  test("of a compose file is refused also where no backend was asked", () => {
+    const tasks = [aTask("alpha"), aTask("many", { compose: true })];
+    expect(planRun(aRequest({ tasks, caps: null })).skipped).toEqual([
+      { name: "many", reason: "compose: no sandbox of this edition runs compose files" },
+    ]);
   });
 
   test("limits that a backend cannot hold are said once", () => {

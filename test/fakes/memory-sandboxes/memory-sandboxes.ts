@@ -22,6 +22,7 @@ export const MEMORY_CAPS: SandboxCaps = {
   compose: false,
   limits: { memory: false, cpu: false, pids: false, disk: false },
   maxCpus: null,
+  processors: null,
   maxLifetimeMs: null,
   platform: "linux/amd64",
 };
