@@ -1,0 +1,154 @@
+import { BenchError } from "../errors.ts";
+import type { ModelProtocol } from "../model/exchange.ts";
+import type { KeyHeader, Provider, ProviderEndpoint } from "./provider.ts";
+import { PROVIDERS } from "./providers.ts";
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** One dialect of a resolved model, with its whole address. */
+export interface ResolvedEndpoint {
+  readonly protocol: ModelProtocol;
+  readonly baseUrl: string;
+  readonly keyHeader: KeyHeader;
+  readonly outputLimitField: string;
+}
+
+/** A run's model, ready to be asked. Holds the provider's key: never to be written anywhere. */
+export interface ResolvedModel {
+  readonly provider: string;
+  /** The provider's own name for it. */
+  readonly model: string;
+  readonly key: string;
+  /** The variable that the key came from. */
+  readonly keyName: string;
+  /** The dialects that can be served, the provider's best first. */
+  readonly endpoints: readonly [ResolvedEndpoint, ...ResolvedEndpoint[]];
+  /** A base URL that is not the provider's own, without user, port or query; null for its own. */
+  readonly ownRoute: string | null;
+}
+
+/** Names that only one agent knows; no provider takes them. */
+const AGENT_NAMES = new Set(["sonnet", "opus", "haiku", "opusplan", "best", "default"]);
+
+/**
+ * Finds who serves a model, at which address and with which key (spec 9.2): the longest prefix, else
+ * the family of a bare name. Throws `BenchError` (`usage`) for a model that nobody serves, a missing
+ * key or base URL, and what is no key or URL; the key's value is in no message.
+ */
+export function resolveModel(name: string, variables: Variables): ResolvedModel {
+  const { provider, model } = findProvider(name);
+  if (provider.unbuilt !== null)
+    throw new BenchError(
+      "usage",
+      `model ${name}: provider ${provider.prefix} is not built yet in this edition`,
+      { next: "use the same model through another provider, for example `-m openrouter/…`" },
+    );
+  const { key, keyName } = findKey(name, provider, variables);
+  const set = valueOf(variables, provider.baseUrlName);
+  const base = set ?? provider.baseUrl;
+  if (base === null)
+    throw new BenchError(
+      "usage",
+      `${provider.baseUrlName ?? "a base URL"} required for model ${name} but not set`,
+      { next: `export ${provider.baseUrlName ?? ""}=https://… (it is not read from .env)` },
+    );
+  const baseName = set === null ? `provider ${provider.prefix}` : (provider.baseUrlName ?? "");
+  const origin = parseBase(baseName, base);
+  const [first, ...others] = provider.endpoints;
+  const messages = `${provider.prefix.toUpperCase().replaceAll("-", "_")}_ANTHROPIC_BASE_URL`;
+  const at = (endpoint: ProviderEndpoint): ResolvedEndpoint => {
+    const isMessages = endpoint.protocol === "anthropic-messages";
+    const own = isMessages && endpoint !== first ? valueOf(variables, messages) : null;
+    if (own !== null) parseBase(messages, own);
+    const { protocol, keyHeader, outputLimitField } = endpoint;
+    const baseUrl = own ?? placed(endpoint.baseUrl, base, origin);
+    return { protocol, keyHeader, outputLimitField, baseUrl };
+  };
+  return {
+    provider: provider.prefix,
+    model,
+    key,
+    keyName,
+    endpoints: [at(first), ...others.map(at)],
+    ownRoute: set === null || set === provider.baseUrl ? null : routeOf(origin),
+  };
+}
+
+function placed(path: string | null, base: string, origin: URL): string {
+  return path === null ? base : origin.origin + (path === "/" ? "" : path);
+}
+
+/** Ports change with a machine, hosts and paths are whose model it is. */
+function routeOf({ hostname, pathname }: URL): string {
+  return hostname + pathname.replace(/\/+$/u, "");
+}
+
+function findProvider(name: string): { readonly provider: Provider; readonly model: string } {
+  const prefixed = longest(
+    PROVIDERS.filter(({ prefix }) => name.startsWith(`${prefix}/`)),
+    ({ prefix }) => prefix.length,
+  );
+  if (prefixed !== null && name.length > prefixed.prefix.length + 1)
+    return { provider: prefixed, model: name.slice(prefixed.prefix.length + 1) };
+  if (AGENT_NAMES.has(name))
+    throw new BenchError("usage", `model ${name} is a name that only Claude Code knows`, {
+      next: "give the whole name, for example `-m anthropic/claude-sonnet-4-6`",
+    });
+  const families = PROVIDERS.flatMap((provider) =>
+    provider.families.map((family) => ({ provider, family })),
+  ).filter(({ family }) => !name.endsWith("/") && isOfFamily(name, family));
+  const found = longest(families, ({ family }) => family.length);
+  if (found !== null) return { provider: found.provider, model: name };
+  throw new BenchError("usage", `model ${JSON.stringify(name)}: no provider is known for it`, {
+    next: "name the provider before it, for example `-m openrouter/<model>` or `-m vllm/<model>`",
+  });
+}
+
+/** Equal, or followed by what is no letter: `glm5` yes, `glmnext` no (spec 9.2). */
+function isOfFamily(name: string, family: string): boolean {
+  const lower = name.toLowerCase();
+  return lower.startsWith(family) && !/^[a-z]/u.test(lower.slice(family.length));
+}
+
+function longest<T>(items: readonly T[], lengthOf: (item: T) => number): T | null {
+  let best: T | null = null;
+  for (const item of items) if (best === null || lengthOf(item) > lengthOf(best)) best = item;
+  return best;
+}
+
+function findKey(
+  name: string,
+  provider: Provider,
+  variables: Variables,
+): { readonly key: string; readonly keyName: string } {
+  const keyName = provider.keyNames.find((each) => valueOf(variables, each) !== null);
+  const [usual] = provider.keyNames;
+  if (keyName === undefined) {
+    if (provider.keyIsOptional) return { key: "-", keyName: usual };
+    throw new BenchError("usage", `${usual} required for model ${name} but not set`, {
+      next: `export ${usual}=…, or define it in .env`,
+    });
+  }
+  const key = valueOf(variables, keyName) ?? "";
+  // A header can hold nothing else, and what cannot be sent must not be shown.
+  if (!/^[\u0021-\u007e]{1,8192}$/u.test(key))
+    throw new BenchError("usage", `${keyName} holds characters that no key has`, {
+      next: `export ${keyName} again, without spaces, quotes around it or line breaks`,
+    });
+  return { key, keyName };
+}
+
+/** Blank counts as unset (spec 5.4). */
+function valueOf(variables: Variables, name: string | null): string | null {
+  const value = name === null ? "" : (variables[name] ?? "").trim();
+  return value === "" ? null : value;
+}
+
+function parseBase(what: string, text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain = url?.username === "" && url.password === "" && url.hash === "";
+  if (url !== null && isPlain && /^https?:$/u.test(url.protocol)) return url;
+  throw new BenchError("usage", `${what} is no http or https URL`, {
+    next: "give scheme, host and path, without a user, a password or a fragment",
+  });
+}
