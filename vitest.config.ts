@@ -2,7 +2,8 @@ import { defineConfig } from "vitest/config";
 
 /**
  * unit: pure and file-system tests, no root, no daemon, seconds. contract: each port on each adapter that
- * can run here. e2e: the built `bench` as a person runs it. redteam: tasks whose agent attacks.
+ * can run here. cloud: what needs the emulated AWS account. e2e: the built `bench` as a person runs it.
+ * redteam: tasks whose agent attacks.
  */
 export default defineConfig({
   test: {
@@ -10,7 +11,9 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["test/{core,host,runner,stores,cli,api,sandboxes}/**/*.test.ts"],
+          include: [
+            "test/{aws,core,functions,host,infra,runner,stores,cli,api,sandboxes}/**/*.test.ts",
+          ],
           exclude: ["**/*.contract.test.ts"],
           testTimeout: 20_000,
         },
@@ -21,6 +24,15 @@ export default defineConfig({
           include: ["test/**/*.contract.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: "cloud",
+          include: ["test/cloud/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           fileParallelism: false,
         },
       },

@@ -16,16 +16,21 @@ const SUITES = [
   { name: "contract", minutes: soak ? 40 : 20 },
   { name: "e2e", minutes: soak ? 120 : 20 },
   { name: "redteam", minutes: soak ? 60 : 20 },
-].filter((suite) => only === undefined || suite.name === only);
+  // Asked for by name (`npm run test:cloud`): it needs Python packages besides all else.
+  { name: "cloud", minutes: 12, byName: true },
+].filter((suite) => (only === undefined ? suite.byName !== true : suite.name === only));
 
 installPackages();
 execFileSync(process.execPath, ["scripts/build.mjs"], { cwd: root, stdio: "inherit" });
 const scratch = mkdtempSync(join(tmpdir(), "bench-test-"));
 const daemon = startDaemon();
 let exitCode = 1;
+let cloud = { env: {}, stop: () => undefined };
 try {
+  if (SUITES.some((suite) => suite.name === "cloud")) cloud = startCloud();
   exitCode = await runSuites();
 } finally {
+  cloud.stop();
   daemon.stop();
   rmSync(scratch, { recursive: true, force: true });
 }
@@ -48,19 +53,38 @@ function installPackages() {
 function startDaemon() {
   if (SUITES.every((suite) => suite.name === "unit")) return { env: {}, stop: () => undefined };
   const script = join(root, "test/setup/docker-daemon.sh");
-  const printed = execFileSync("bash", [script, "up"], {
-    cwd: root,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const env = Object.fromEntries(
-    [...printed.matchAll(/^export (\w+)=(.*)$/gmu)].map(([, name, value]) => [name, value]),
-  );
   return {
-    env,
+    env: exportsOf(script, ["up"], {}),
     stop: () =>
       execFileSync("bash", [script, "down"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] }),
   };
+}
+
+/** The emulated AWS account, whose tasks run in the daemon. */
+function startCloud() {
+  const kit = join(root, "test/emulator");
+  return {
+    env: exportsOf(join(kit, "up.sh"), [], daemon.env),
+    stop: () =>
+      execFileSync("bash", [join(kit, "down.sh")], {
+        cwd: root,
+        env: { ...process.env, ...daemon.env },
+        stdio: ["ignore", "ignore", "inherit"],
+      }),
+  };
+}
+
+/** Runs a set-up script and reads the `export NAME=value` lines that it prints. */
+function exportsOf(script, words, env) {
+  const printed = execFileSync("bash", [script, ...words], {
+    cwd: root,
+    encoding: "utf8",
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return Object.fromEntries(
+    [...printed.matchAll(/^export (\w+)=(.*)$/gmu)].map(([, name, value]) => [name, value]),
+  );
 }
 
 async function runSuites() {
@@ -104,6 +128,7 @@ function runSuite({ name, minutes }) {
       env: {
         ...process.env,
         ...daemon.env,
+        ...cloud.env,
         BENCH_TEST_COUNTS: countsFile,
         ...(soak ? { BENCH_TEST_SOAK: "1" } : {}),
       },

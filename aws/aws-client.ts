@@ -1,0 +1,161 @@
+import { setTimeout as delay } from "node:timers/promises";
+import * as z from "zod";
+import { AwsError } from "./aws-error.ts";
+import { type FoundKeys, findKeys } from "./find-keys.ts";
+import { textOf } from "./read-xml.ts";
+import { sha256Hex, signRequest } from "./sign-request.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** A body that can be sent again when a connection breaks. */
+export interface SentBody {
+  readonly sizeBytes: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+export interface AwsRequest {
+  readonly service: string;
+  readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
+  /** Below the service's own host, from `/` on; escaped. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | SentBody;
+  readonly signal?: AbortSignal;
+  /** Answers besides 2xx that are no error. */
+  readonly accept?: readonly number[];
+}
+
+const EMPTY = new Uint8Array();
+const MAX_TRIES = 8;
+const FIRST_WAIT_MS = 100;
+const MAX_WAIT_MS = 10_000;
+/** Keys that end sooner are asked for again. */
+const KEY_MARGIN_MS = 5 * 60_000;
+const THROTTLED = /throttl|slowdown|toomanyrequests|rate exceeded|requestlimitexceeded/iu;
+
+/**
+ * Signed requests to AWS's services, in one region, as one identity. A broken connection, a 5xx and a
+ * throttled call are tried again with growing, random waits. Everything else that is no 2xx throws
+ * `AwsError`. Own code instead of AWS's SDK: it has no packages, and a run on this computer never pays
+ * for the cloud (docs/decisions/2026-11-30-aws-client.md).
+ */
+export class AwsClient {
+  readonly region: string;
+  readonly #env: Env;
+  readonly #endpoint: string | null;
+  #found: Promise<FoundKeys> | null = null;
+
+  /** Reads AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL, and where `findKeys` looks. */
+  constructor(env: Env) {
+    this.region = env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"] ?? "us-east-1";
+    this.#env = env;
+    this.#endpoint = env["AWS_ENDPOINT_URL"] ?? null;
+  }
+
+  async send(request: AwsRequest): Promise<Response> {
+    for (let tries = 1; ; tries += 1) {
+      const last = tries === MAX_TRIES;
+      const answer = await this.#try(request).catch((error: unknown) => {
+        if (last || request.signal?.aborted === true || !isBroken(error)) throw error;
+        return null;
+      });
+      if (answer !== null) {
+        if (answer.ok || request.accept?.includes(answer.status) === true) return answer;
+        const error = await errorOf(request.service, answer);
+        if (last || !isPassing(error)) throw error;
+      }
+      const wait = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** tries) * Math.random();
+      await delay(wait, undefined, request.signal === undefined ? {} : { signal: request.signal });
+    }
+  }
+
+  async #try(request: AwsRequest): Promise<Response> {
+    const { service, method, body = EMPTY } = request;
+    const bytes = body instanceof Uint8Array ? body : null;
+    const url = new URL(`${this.#endpoint ?? this.#hostOf(service)}${request.path}`);
+    const headers = signRequest({
+      method,
+      url,
+      headers: request.headers ?? {},
+      bodySha256: body instanceof Uint8Array ? sha256Hex(body) : body.sha256,
+      service,
+      region: this.region,
+      keys: (await this.#keys()).keys,
+      now: new Date(),
+    });
+    const hasBody = method === "PUT" || method === "POST";
+    return await fetch(url, {
+      method,
+      headers: {
+        ...headers,
+        ...(hasBody && bytes === null
+          ? { "content-length": String("sizeBytes" in body ? body.sizeBytes : 0) }
+          : {}),
+      },
+      ...(hasBody ? { body: bytes ?? streamOf(body), duplex: "half" } : {}),
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    });
+  }
+
+  #hostOf(service: string): string {
+    return `https://${service}.${this.region}.amazonaws.com`;
+  }
+
+  async #keys(): Promise<FoundKeys> {
+    const found = await this.#found;
+    const ends = found?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+    if (found === null || ends - Date.now() < KEY_MARGIN_MS) this.#found = findKeys(this.#env);
+    return await (this.#found ?? findKeys(this.#env));
+  }
+}
+
+async function* noBytes(): AsyncGenerator<Uint8Array> {
+  // A request without a body.
+}
+
+function streamOf(body: Uint8Array | SentBody): ReadableStream<Uint8Array> {
+  const bytes = body instanceof Uint8Array ? noBytes() : body.open();
+  return ReadableStream.from(bytes);
+}
+
+/** undici tells of a connection that broke as a `TypeError`; what else is thrown is our own mistake. */
+function isBroken(error: unknown): boolean {
+  return error instanceof TypeError && error.message === "fetch failed";
+}
+
+function isPassing({ status, code, message }: AwsError): boolean {
+  return status >= 500 || status === 429 || THROTTLED.test(code) || THROTTLED.test(message);
+}
+
+const TYPE = "__type";
+const JsonError = z.object({
+  [TYPE]: z.string().optional(),
+  code: z.string().optional(),
+  message: z.string().optional(),
+  Message: z.string().optional(),
+});
+
+async function errorOf(service: string, answer: Response): Promise<AwsError> {
+  const text = await answer.text();
+  const { status } = answer;
+  const xml = textOf(text, "Code");
+  if (xml !== null) {
+    return new AwsError({ service, status, code: xml, message: textOf(text, "Message") ?? "" });
+  }
+  const json = JsonError.safeParse(parseJson(text)).data;
+  const type = json?.[TYPE] ?? json?.code ?? answer.headers.get("x-amzn-errortype") ?? "";
+  const code = type.split("#").at(-1)?.split(":")[0] ?? "";
+  const message = json?.message ?? json?.Message ?? text.slice(0, 300);
+  return new AwsError({ service, status, code: code === "" ? `HTTP ${status}` : code, message });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Neither of the two forms: the status alone says what happened.
+    return null;
+  }
+}

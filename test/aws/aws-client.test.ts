@@ -1,0 +1,79 @@
+import { createServer, type Server } from "node:http";
+import { once } from "node:events";
+import { afterEach, expect, test } from "vitest";
+import { AwsClient } from "../../aws/aws-client.ts";
+import { AwsError } from "../../aws/aws-error.ts";
+import { findKeys } from "../../aws/find-keys.ts";
+
+let server: Server | null = null;
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** A service that gives these answers in turn; an answer of 0 breaks the connection. */
+async function serviceOf(answers: readonly (readonly [number, string])[]) {
+  let asked = 0;
+  server = createServer((request, response) => {
+    const [status, body] = answers[asked] ?? [200, "late"];
+    asked += 1;
+    request.resume();
+    if (status === 0) request.socket.destroy();
+    else response.writeHead(status).end(body);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const client = new AwsClient({
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    AWS_ACCESS_KEY_ID: "id",
+    AWS_SECRET_ACCESS_KEY: "secret",
+  });
+  return { client, asked: () => asked };
+}
+
+test("tries again after a broken connection, a 5xx and a throttled call", async () => {
+  const slow = "<Error><Code>SlowDown</Code><Message>reduce your rate</Message></Error>";
+  const json = '{"__type":"com.amazonaws#ThrottlingException","message":"Rate exceeded"}';
+  const { client, asked } = await serviceOf([
+    [0, ""],
+    [503, slow],
+    [400, json],
+    [200, "done"],
+  ]);
+  const answer = await client.send({
+    service: "states",
+    method: "POST",
+    path: "/",
+    body: Buffer.from("{}"),
+  });
+  expect(await answer.text()).toBe("done");
+  expect(asked()).toBe(4);
+});
+
+test("tells a refusal at once, by the service's own name for it", async () => {
+  const denied = "<Error><Code>AccessDenied</Code><Message>not yours &amp; mine</Message></Error>";
+  const { client, asked } = await serviceOf([[403, denied]]);
+  const error = await client
+    .send({ service: "s3", method: "GET", path: "/b/k" })
+    .catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(AwsError);
+  expect(error).toMatchObject({ code: "AccessDenied", status: 403, message: "not yours & mine" });
+  expect(asked()).toBe(1);
+});
+
+test("ends when its caller has had enough", async () => {
+  const { client } = await serviceOf(Array.from({ length: 20 }, () => [500, ""] as const));
+  const signal = AbortSignal.timeout(50);
+  await expect(client.send({ service: "s3", method: "GET", path: "/b/k", signal })).rejects.toThrow(
+    "timeout",
+  );
+});
+
+test("says how to log in when there are no credentials", async () => {
+  await expect(findKeys({ PATH: "/nowhere" })).rejects.toMatchObject({
+    kind: "unavailable",
+    message: "there are no AWS credentials here",
+  });
+});
