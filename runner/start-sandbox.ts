@@ -3,11 +3,12 @@ import { givenNetworks } from "../core/plan/phase-networks.ts";
 import { SandboxError, type SandboxLimits } from "../core/ports/sandbox.ts";
 import { renderSandboxFile } from "../core/results/render-side-files.ts";
 import { renderTrialConfig } from "../core/results/render-trial-config.ts";
+import { inlineEntry } from "../core/tar/inline-entry.ts";
+import { writeTar } from "../core/tar/write-tar.ts";
 import { type AttemptState, ownerOf } from "./attempt-state.ts";
-import { packFile } from "./pack-file.ts";
 import { readyTask } from "./ready-task.ts";
 import { type ReadySandbox, setupSandbox } from "./setup/setup-sandbox.ts";
-import { packTests } from "./verifier/pack-tests.ts";
+import { testEntries } from "./verifier/pack-tests.ts";
 
 const SETUP_TIMEOUT_SEC = 120;
 /** Docker's own default is unlimited; a fork bomb must meet a limit (attack 19). */
@@ -72,11 +73,15 @@ export async function setUpSandbox(state: AttemptState): Promise<SetUp> {
   state.phases.enter("setup");
   const env = { PATH: DEFAULT_PATH, ...image.env, ...task.config.sandbox.env };
   const prompt = task.layout === "native" ? `${task.prompt}\n` : task.prompt;
-  await sandbox.put(packFile("instruction.md", prompt, 0o644), "/");
+  const files = [inlineEntry("instruction.md", prompt)];
   if (deps.agent.needsSolution && task.oracleDir !== null) {
-    const solution = { dir: join(task.dir, task.oracleDir), taskDir: task.dir };
-    await sandbox.put(await packTests(solution), `/${task.oracleDir}`);
+    const { dir: taskDir, oracleDir } = task;
+    files.push(
+      ...(await testEntries({ dir: join(taskDir, oracleDir), taskDir, below: oracleDir })),
+    );
   }
+  // In one archive: each costs a docker daemon as much as a command.
+  await sandbox.put(writeTar(files), "/");
   const workdir = workdirOf(task.config.sandbox.workdir, image.workdir);
   // Before the set-up, which gives the workspace to the agent and then takes the baseline: what the
   // task's own commands made is the agent's to work on, and no sign of tampering (spec 11.1).

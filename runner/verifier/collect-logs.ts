@@ -2,6 +2,7 @@ import type { AttemptFolder } from "../../core/ports/attempt-folder.ts";
 import type { Sandbox } from "../../core/ports/sandbox.ts";
 import { collectFolder } from "./collect-folder.ts";
 import type { CollectedFolder, CollectLimits } from "./log-manifest.ts";
+import { parseRecords, scriptCommand, valuesOf } from "./script-records.ts";
 
 export interface CollectRequest {
   /** Files below `agent/` that the runner wrote itself and a sandbox must not replace. */
@@ -26,7 +27,9 @@ export async function collectLogs(
   const agent = { source: "/logs/agent", target: "agent", taken: takenByRunner };
   const artifacts = { source: "/logs/artifacts", target: "artifacts", taken: new Set<string>() };
   const collected: CollectedFolder[] = [];
+  const empty = await emptyFolders(sandbox, [agent.source, artifacts.source], signal);
   for (const each of [agent, artifacts]) {
+    if (empty.has(each.source)) continue;
     const result = await collectFolder(sandbox, folder, { ...each, limits, signal });
     if (result !== null) collected.push(result);
   }
@@ -35,6 +38,31 @@ export async function collectLogs(
     await folder.write("artifacts-manifest.json", `${JSON.stringify(manifest, null, 2)}\n`);
   }
   return collected.flatMap(warningsOf);
+}
+
+/** Names the folders of its arguments that hold nothing, with nothing but the shell's own words. */
+const EMPTY_SCRIPT = String.raw`
+for folder; do
+  if [ -L "$folder" ] || [ ! -d "$folder" ]; then continue; fi
+  for each in "$folder"/* "$folder"/.[!.]* "$folder"/..?*; do
+    if [ -e "$each" ] || [ -L "$each" ]; then continue 2; fi
+  done
+  printf 'empty %s\0' "$folder"
+done
+`;
+
+/**
+ * Folders that need not be read: most trials leave both empty, and an archive costs a docker daemon
+ * ten times what this command does. What cannot be told is read.
+ */
+async function emptyFolders(
+  sandbox: Sandbox,
+  folders: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const command = scriptCommand(EMPTY_SCRIPT, {}, signal);
+  const completed = await sandbox.exec({ ...command, argv: [...command.argv, "sh", ...folders] });
+  return new Set(valuesOf(parseRecords(completed.stdout), "empty"));
 }
 
 function hasContent(collected: CollectedFolder): boolean {

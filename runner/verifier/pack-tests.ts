@@ -10,6 +10,8 @@ import { type TarSource, writeTar } from "../../core/tar/write-tar.ts";
 export interface TestsFolder {
   readonly dir: string;
   readonly taskDir: string;
+  /** A folder of the archive that holds them; the archive itself where there is none. */
+  readonly below?: string;
 }
 
 /**
@@ -20,9 +22,14 @@ export interface TestsFolder {
  * of kind `config` before the first byte flows; contents are read as they are pulled.
  */
 export async function packTests(tests: TestsFolder): Promise<ByteStream> {
+  return writeTar(await testEntries(tests));
+}
+
+/** The entries of that archive, to be packed with others. */
+export async function testEntries(tests: TestsFolder): Promise<readonly TarSource[]> {
   const sources: TarSource[] = [];
   for await (const source of new TestsPacker(tests).entries()) sources.push(source);
-  return writeTar(sources);
+  return sources;
 }
 
 class TestsPacker {
@@ -38,7 +45,8 @@ class TestsPacker {
     this.#root = await realFolder(this.#tests.dir);
     this.#task = await realFolder(this.#tests.taskDir);
     this.#checkInside(this.#root, this.#tests.dir);
-    yield* this.#folder(this.#root, "", [this.#root]);
+    const { below } = this.#tests;
+    yield* this.#folder(this.#root, below === undefined ? "" : `${below}/`, [this.#root]);
   }
 
   /** `open` are the real folders on the way down: a link to one of them would never end. */

@@ -1,4 +1,8 @@
-import { expect, test } from "vitest";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
 import type { TarSource } from "../../../core/tar/write-tar.ts";
 import { collectLogs, LOG_LIMITS } from "../../../runner/verifier/collect-logs.ts";
@@ -49,6 +53,45 @@ test("files come home under their own names, and the manifest counts them", asyn
 test("empty folders leave no manifest, and a folder that is not there is no problem", async () => {
   const { files } = await collect([root("artifacts")]);
   expect(files.paths()).toEqual([]);
+});
+
+test("a folder that is seen to be empty is not read, and the other one is", async () => {
+  const sandbox = new ScriptedSandbox();
+  sandbox.execs.push({ prints: "empty /logs/agent\0" });
+  sandbox.trees.set("/logs/agent", new Error("it was read"));
+  sandbox.trees.set("/logs/artifacts", [root("artifacts"), entry("artifacts/kept")]);
+  const files = await attemptFiles();
+  const signal = new AbortController().signal;
+  await collectLogs(sandbox, files.folder, { takenByRunner: new Set(), signal });
+  expect(files.paths()).toEqual(["artifacts-manifest.json", "artifacts/kept"]);
+});
+
+test.each([
+  ["", "empty"],
+  ["touch a", ""],
+  ["touch .a", ""],
+  ["touch ..a", ""],
+  ["touch ...", ""],
+  ["ln -s nowhere .b", ""],
+  ["mkfifo '*'", ""],
+  ["mkdir -p d", ""],
+  ["rmdir ../agent", ""],
+  ["rmdir ../agent; ln -s . ../agent", ""],
+  ["rmdir ../agent; touch ../agent", ""],
+])("the look for empty folders tells one made by %j as %j", async (make, told) => {
+  const sandbox = new ScriptedSandbox();
+  const files = await attemptFiles();
+  const signal = new AbortController().signal;
+  await collectLogs(sandbox, files.folder, { takenByRunner: new Set(), signal });
+  const [, , script = ""] = sandbox.commands[0]?.argv ?? [];
+  const dir = await mkdtemp(join(tmpdir(), "bench-empty-"));
+  onTestFinished(async () => {
+    await rm(dir, { recursive: true });
+  });
+  const folder = join(dir, "agent");
+  execFileSync("sh", ["-ec", `mkdir "$1"; cd "$1"; ${make}`, "sh", folder]);
+  const printed = execFileSync("sh", ["-c", script, "sh", folder], { encoding: "utf8" });
+  expect(printed).toBe(told === "" ? "" : `empty ${folder}\0`);
 });
 
 // failures C-55

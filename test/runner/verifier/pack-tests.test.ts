@@ -19,11 +19,14 @@ async function aTask(): Promise<string> {
   return dir;
 }
 
-async function packed(dir: string): Promise<Record<string, string>> {
+async function packed(dir: string, below?: string): Promise<Record<string, string>> {
   const seen: Record<string, string> = {};
-  for await (const { header, content } of readTar(
-    await packTests({ dir: join(dir, "tests"), taskDir: dir }),
-  )) {
+  const tests = {
+    dir: join(dir, "tests"),
+    taskDir: dir,
+    ...(below === undefined ? {} : { below }),
+  };
+  for await (const { header, content } of readTar(await packTests(tests))) {
     const chunks: Uint8Array[] = [];
     for await (const chunk of content) chunks.push(chunk);
     const { kind, mode, uid, gid, linkName } = header;
@@ -43,6 +46,17 @@ test("tests travel as root's, readable by any verifier, and scripts are executab
     "data/tool": "file 755 0:0 bin",
     "test.sh": "file 755 0:0 #!/bin/bash",
     "test_outputs.py": "file 644 0:0 pass",
+  });
+});
+
+test("they travel below a folder of their archive, links between them unchanged", async () => {
+  const dir = await aTask();
+  await symlink("../test.sh", join(dir, "tests", "data", "again"));
+  expect(await packed(dir, "solution")).toEqual({
+    "solution/data": "directory 755 0:0",
+    "solution/data/again": "symlink 755 0:0 ../test.sh",
+    "solution/test.sh": "file 755 0:0 #!/bin/bash",
+    "solution/test_outputs.py": "file 644 0:0 pass",
   });
 });
 
