@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import type { ReadOnlyMount } from "../../core/ports/sandbox.ts";
+import type { Powers } from "./powers.ts";
+import { DEVICES } from "./root/device-files.ts";
 import type { SystemTrees } from "./root/host-facts.ts";
 
 /** A path of the host's that a sandbox sees read-only, where it lies on the host. */
@@ -13,6 +15,7 @@ export interface IncludedPath {
 export interface BootPlan {
   /** The sandbox's folder, with `ns` and `disk` in it. */
   readonly dir: string;
+  readonly powers: Powers;
   /** Folder of the base root. */
   readonly base: string;
   /** File to copy for a file system of the sandbox's own; null for plain folders, without a limit. */
@@ -78,11 +81,13 @@ export function bootTables(
   const roots = [line(`${plan.base}/kit`, ns, "none", "bind,ro,nosuid,nodev")];
   if (plan.diskTemplate !== null)
     roots.push(line(`${plan.dir}/disk.img`, disk, "ext4", DISK_OPTIONS));
-  roots.push(overlay("root", box, plan.rootLower));
+  const overlayAt = (id: string, target: string, lower: string): string =>
+    line("overlay", target, "overlay", plan.powers.overlayOptions + overlayOptions(id, lower));
+  roots.push(overlayAt("root", box, plan.rootLower));
   return {
     roots,
     trees: [
-      ...plan.treeLowers.map(({ id, path, lower }) => overlay(id, `${box}/${path}`, lower)),
+      ...plan.treeLowers.map(({ id, path, lower }) => overlayAt(id, `${box}/${path}`, lower)),
       ...kitPaths.map((path) => line(`/${path}`, `${ns}/${path}`, "none", "bind,ro,nosuid,nodev")),
       ...plan.includes.map(({ path, resolved }) =>
         line(resolved, box + path, "none", "bind,ro,nosuid,nodev"),
@@ -94,6 +99,9 @@ export function bootTables(
       line("tmpfs", `${box}/dev`, "tmpfs", "mode=0755,nosuid,noexec,size=64k"),
     ],
     kernel: [
+      ...(plan.powers.makesDevices ? [] : DEVICES).map((name) =>
+        line(`/dev/${name}`, `${box}/dev/${name}`, "none", "bind"),
+      ),
       line(
         "devpts",
         `${box}/dev/pts`,
@@ -123,9 +131,8 @@ export function bootTables(
 }
 
 /** Lower and upper folders are relative to the sandbox's folder: overlay's options know no quoting. */
-function overlay(id: string, target: string, lower: string): string {
-  const options = `nosuid,nodev,lowerdir=${lower},upperdir=disk/${id}/up,workdir=disk/${id}/work`;
-  return line("overlay", target, "overlay", options);
+function overlayOptions(id: string, lower: string): string {
+  return `nosuid,nodev,lowerdir=${lower},upperdir=disk/${id}/up,workdir=disk/${id}/work`;
 }
 
 function line(source: string, target: string, type: string, options: string): string {

@@ -21,6 +21,7 @@ import { codeOf } from "./error-code.ts";
 import { ImageStore } from "./image/image-store.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
 import { type LocalProbe, probeLocal, refusalOf } from "./probe-local.ts";
+import { type Powers, findPowers } from "./powers.ts";
 import { removeSandbox } from "./remove-sandbox.ts";
 import { type BaseRoot, openBaseRoot } from "./root/base-root.ts";
 import {
@@ -42,6 +43,7 @@ export interface LocalOptions {
 
 interface OpenedParts {
   readonly state: StateFolder;
+  readonly powers: Powers;
   readonly probe: LocalProbe;
   readonly base: BaseRoot;
   readonly includes: readonly IncludedPath[];
@@ -61,6 +63,7 @@ export class LocalSandboxes implements SandboxBackend {
   readonly name = "local";
   readonly caps: SandboxCaps;
   readonly #state: StateFolder;
+  readonly #powers: Powers;
   readonly #probe: LocalProbe;
   readonly #base: BaseRoot;
   readonly #includes: readonly IncludedPath[];
@@ -68,8 +71,9 @@ export class LocalSandboxes implements SandboxBackend {
   readonly #pipesDir: string;
   readonly #pipes: PipePool;
 
-  private constructor({ state, probe, base, includes }: OpenedParts) {
+  private constructor({ state, powers, probe, base, includes }: OpenedParts) {
     this.#state = state;
+    this.#powers = powers;
     this.#probe = probe;
     this.#base = base;
     this.#includes = includes;
@@ -96,11 +100,13 @@ export class LocalSandboxes implements SandboxBackend {
     await state.sweep();
     removeStaleGroups(probe.cgroups, GROUP_PREFIX);
     const includes = options.localInclude.map(resolveInclude);
+    const powers = findPowers();
     const base = await openBaseRoot(
       state,
       includes.map(({ path }) => path),
+      powers,
     );
-    return new LocalSandboxes({ state, probe, base, includes });
+    return new LocalSandboxes({ state, powers, probe, base, includes });
   }
 
   /** What works here and what does not, one check each; changes nothing. */
@@ -174,22 +180,25 @@ export class LocalSandboxes implements SandboxBackend {
   async #planBoot(id: string, request: SandboxRequest): Promise<BootPlan> {
     const { image, limits, mounts = [] } = request;
     const layers = this.#images.layersOf(image.id);
+    const { system, path: base, ownLayers } = this.#base;
     const lower = (treeId: string, bottom: string): string => {
       const layer = layers.get(treeId);
       return layer === undefined ? bottom : `../../${layer}:${bottom}`;
     };
-    const { system, path: base } = this.#base;
+    const over = (treeId: string): string =>
+      ownLayers === null ? "" : `../../${base}/${ownLayers}/${treeId}:`;
     return {
       dir: sandboxDir(this.#state, id),
       diskTemplate: this.#probe.hasDiskLimit
         ? await openDiskTemplate(this.#state, this.#base, limits.storageMb)
         : null,
+      powers: this.#powers,
       base: join(this.#state.dir, base),
       rootLower: lower("root", `../../${base}/root`),
       treeLowers: system.trees.map(({ id: treeId, path }) => ({
         id: treeId,
         path,
-        lower: lower(treeId, `/${path}`),
+        lower: lower(treeId, `${over(treeId)}/${path}`),
       })),
       system,
       includes: this.#includes,

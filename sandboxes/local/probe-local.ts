@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type CgroupLayout, findCgroupLayout } from "./cgroup/cgroup-layout.ts";
 import { BOUNDING_SET, NAMESPACES } from "./command/enter-sandbox.ts";
 import { makeDisk } from "./disk-image.ts";
+import { findPowers } from "./powers.ts";
 import { TOOL_PATH, runTool } from "./run-tool.ts";
 import { launcherWords } from "./seccomp/launcher-words.ts";
 import { removeTree, type StateFolder } from "./state-folder.ts";
@@ -46,7 +47,7 @@ const TOOLS: Readonly<Record<string, string>> = {
 /** Mounts what a sandbox mounts, in namespaces that vanish with the script, and says what went. */
 const TRIAL_SCRIPT = `cd "$1"; echo namespaces
 mount -n -t tmpfs tmpfs ns && cd ns && mkdir -p disk a/up a/work box || exit 0
-mount -n -t overlay -o "nosuid,nodev,lowerdir=/usr,upperdir=a/up,workdir=a/work" overlay box && echo overlay
+mount -n -t overlay -o "$2nosuid,nodev,lowerdir=/usr,upperdir=a/up,workdir=a/work" overlay box && echo overlay
 mount -n -t ext4 -o loop,noinit_itable,nobarrier,nosuid,nodev,noatime ../disk.img disk && echo loop`;
 
 /** Looks at the machine, tries each wall once in namespaces of its own, and leaves nothing behind. */
@@ -177,6 +178,7 @@ async function tryMounts(
       TRIAL_SCRIPT,
       "bench-probe",
       dir,
+      findPowers().overlayOptions,
     ]);
     const words = result.stdout.split("\n").filter((word) => made || word !== "loop");
     return { words, complaint: result.stderr.trim().split("\n")[0] ?? "" };

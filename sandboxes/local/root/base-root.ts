@@ -9,11 +9,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { SandboxError } from "../../../core/ports/sandbox.ts";
-import { runTool } from "../run-tool.ts";
+import { MACHINE_POWERS, type Powers } from "../powers.ts";
 import type { StateFolder } from "../state-folder.ts";
 import { BOX } from "../boot-tables.ts";
 import { makeAccountFiles } from "./account-files.ts";
+import { fillDevices } from "./device-files.ts";
 import { copyEtc } from "./etc-files.ts";
 import {
   type HostFamily,
@@ -21,6 +21,7 @@ import {
   findSystemTrees,
   readHostFamily,
 } from "./host-facts.ts";
+import { makeOwnLayers } from "./own-layers.ts";
 
 /** The bottom of every local sandbox's file system, made once for each state of this machine. */
 export interface BaseRoot {
@@ -33,6 +34,8 @@ export interface BaseRoot {
   readonly path: string;
   readonly system: SystemTrees;
   readonly family: HostFamily;
+  /** Folder below `path` with a layer for each tree, to be mounted over it; null where none is needed. */
+  readonly ownLayers: "own" | null;
 }
 
 /** Raised when what a base holds changes, so that older ones are not taken for new. */
@@ -84,11 +87,12 @@ export const SANDBOX_HOSTNAME = "sandbox";
 export async function openBaseRoot(
   state: StateFolder,
   includes: readonly string[],
+  powers: Powers = MACHINE_POWERS,
   hostRoot = "/",
 ): Promise<BaseRoot> {
   const system = findSystemTrees(hostRoot);
   const family = readHostFamily(hostRoot);
-  const key = keyOf(hostRoot, system, includes);
+  const key = keyOf(hostRoot, system, includes, powers);
   const path = join("bases", key.slice(0, 32));
   const target = join(state.dir, path);
   if (!existsSync(target)) {
@@ -99,18 +103,25 @@ export async function openBaseRoot(
       for (const name of ["up", "work"])
         mkdirSync(join(staged, "disk", id, name), { recursive: true });
     mkdirSync(join(staged, "disks"));
-    await fillDevices(join(staged, "dev"));
+    await fillDevices(join(staged, "dev"), powers);
+    if (!powers.ownsSystem) await makeOwnLayers(join(staged, "own"), system.trees, hostRoot);
     state.publish(staged, target);
   }
-  return { key, path, system, family };
+  return { key, path, system, family, ownLayers: powers.ownsSystem ? null : "own" };
 }
 
-function keyOf(hostRoot: string, system: SystemTrees, includes: readonly string[]): string {
+function keyOf(
+  hostRoot: string,
+  system: SystemTrees,
+  includes: readonly string[],
+  { scope }: Powers,
+): string {
   const hash = createHash("sha256");
   const add = (part: string | Buffer): void => {
     hash.update(`${String(part.length)}:`).update(part);
   };
   add(JSON.stringify([LAYOUT, system, includes]));
+  if (scope !== "machine") add(scope);
   for (const path of ["etc/os-release", "var/lib/dpkg/status", "etc/ld.so.cache", "etc/passwd"])
     add(existsSync(join(hostRoot, path)) ? readFileSync(join(hostRoot, path)) : "");
   for (const path of ["etc/alternatives", "etc/ssl/certs", "etc/localtime", "etc/apt"])
@@ -132,29 +143,6 @@ function fillKit(kit: string, system: SystemTrees): void {
   writeFileSync(join(kit, "dev/null"), "");
   for (const { path } of system.trees) if (!path.includes("/")) mkdirSync(join(kit, path));
   for (const { name, target } of system.links) symlinkSync(target, join(kit, name));
-}
-
-const DEVICES = ["null", "zero", "full", "random", "urandom", "tty"];
-
-const DEVICE_LINKS: readonly (readonly [name: string, target: string])[] = [
-  ["fd", "/proc/self/fd"],
-  ["stdin", "fd/0"],
-  ["stdout", "fd/1"],
-  ["stderr", "fd/2"],
-  ["ptmx", "pts/ptmx"],
-];
-
-/** What every sandbox's /dev is copied from. */
-async function fillDevices(folder: string): Promise<void> {
-  for (const name of ["pts", "shm"]) mkdirSync(join(folder, name), { recursive: true });
-  for (const [name, target] of DEVICE_LINKS) symlinkSync(target, join(folder, name));
-  const copied = await runTool(["cp", "-a", ...DEVICES.map((name) => `/dev/${name}`), folder]);
-  if (copied.exitCode !== 0)
-    throw new SandboxError(
-      "backend-unavailable",
-      `devices cannot be made: ${copied.stderr.trim()}`,
-    );
-  for (const name of DEVICES) chmodSync(join(folder, name), 0o666);
 }
 
 function fillRoot(root: string, { system, includes, hostRoot }: Filling): void {

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import {
-  copyFileSync,
+  accessSync,
   chmodSync,
+  constants,
+  copyFileSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -71,6 +73,7 @@ function md5Of(path: string): string | null {
 function copyTree(from: string, to: string): void {
   const stats = lstatSync(from, { throwIfNoEntry: false });
   if (stats === undefined) return;
+  if (!stats.isSymbolicLink() && !isReadable(from)) return;
   if (stats.isDirectory()) {
     mkdirSync(to, { recursive: true });
     for (const name of readdirSync(from)) copyTree(join(from, name), join(to, name));
@@ -79,6 +82,16 @@ function copyTree(from: string, to: string): void {
     symlinkSync(readlinkSync(from), to);
   } else if (stats.isFile() && stats.size <= MAX_FILE_BYTES && !hasLogin(from)) {
     copyFile(from, to);
+  }
+}
+
+/** What an ordinary user may not read is not for their sandboxes either. */
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { type BootPlan, bootTables, escapePath } from "../../../sandboxes/local/boot-tables.ts";
+import { MACHINE_POWERS, NAMESPACE_POWERS } from "../../../sandboxes/local/powers.ts";
 
 const PLAN: BootPlan = {
   dir: "/state/sandboxes/local-1",
+  powers: MACHINE_POWERS,
   base: "/state/bases/b",
   diskTemplate: "/state/bases/b/disks/512/disk.img",
   rootLower: "../../images/i/layers/root:../../bases/b/root",
@@ -72,6 +74,19 @@ describe("bootTables", () => {
       "var/lib/dpkg",
       "opt/tool kit",
     ]);
+  });
+
+  test("of a user namespace mounts the machine's harmless devices, and overlays that need no root of it", () => {
+    const plan = { ...PLAN, powers: NAMESPACE_POWERS };
+    const own = bootTables(plan, (name) => name === "keys");
+    expect(own.kernel.slice(0, 6)).toEqual(
+      ["null", "zero", "full", "random", "urandom", "tty"].map(
+        (name) => `/dev/${name} /state/sandboxes/local-1/ns/box/dev/${name} none bind 0 0`,
+      ),
+    );
+    const overlays = [...own.roots, ...own.trees].filter((line) => line.startsWith("overlay "));
+    expect(overlays).toHaveLength(3);
+    expect(overlays.filter((line) => !line.includes(" userxattr,nosuid,nodev,"))).toEqual([]);
   });
 
   test("has no disk where there is no limit", () => {
