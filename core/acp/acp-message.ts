@@ -5,6 +5,12 @@ const MessageId = z.union([z.number(), z.string().max(256), z.null()]);
 
 const Method = z.string().max(256);
 
+const AcpError = z.object({
+  code: z.int(),
+  message: z.string(),
+  data: z.unknown().optional(),
+});
+
 /** A JSON-RPC 2.0 message as it came from an agent, in its outer form only. */
 const Envelope = z.looseObject({
   jsonrpc: z.literal("2.0"),
@@ -31,9 +37,23 @@ export const SessionUpdate = z.looseObject({
 });
 export type SessionUpdate = z.infer<typeof SessionUpdate>;
 
+/** A request of the agent's, for whoever answers it. */
+export interface AgentRequest {
+  readonly jsonrpc: "2.0";
+  readonly id: number | string | null;
+  readonly method: string;
+  readonly params: unknown;
+}
+
+/** An answer of the agent's. */
+export type AgentAnswer = { readonly jsonrpc: "2.0"; readonly id: number | string | null } & (
+  | { readonly result: unknown }
+  | { readonly error: z.infer<typeof AcpError> }
+);
+
 export type AcpMessage =
-  | { readonly kind: "response"; readonly id: number | string | null; readonly message: object }
-  | { readonly kind: "request"; readonly method: string; readonly message: object }
+  | { readonly kind: "answer"; readonly message: AgentAnswer }
+  | { readonly kind: "request"; readonly message: AgentRequest }
   | { readonly kind: "notification"; readonly method: string; readonly params: unknown }
   /** A line that is no message: a program's chatter, or an attempt on its reader. */
   | { readonly kind: "noise" };
@@ -43,11 +63,21 @@ export function readAcpMessage(line: string): AcpMessage {
   const parsed = Envelope.safeParse(parseJson(line));
   if (!parsed.success) return { kind: "noise" };
   const { id, method, ...rest } = parsed.data;
-  const message = parsed.data;
-  if (method === undefined)
-    return id === undefined ? { kind: "noise" } : { kind: "response", id, message };
-  if (id !== undefined) return { kind: "request", method, message };
-  return { kind: "notification", method, params: rest["params"] };
+  const params = rest["params"];
+  if (method === undefined) return id === undefined ? { kind: "noise" } : answerOf(id, rest);
+  if (id === undefined) return { kind: "notification", method, params };
+  return { kind: "request", message: { jsonrpc: "2.0", id, method, params } };
+}
+
+/** An answer that says neither or both is an error, so that whoever asked does not wait for ever. */
+function answerOf(id: number | string | null, fields: Record<string, unknown>): AcpMessage {
+  const hasResult = Object.hasOwn(fields, "result");
+  if (hasResult && !Object.hasOwn(fields, "error"))
+    return { kind: "answer", message: { jsonrpc: "2.0", id, result: fields["result"] } };
+  const error = AcpError.safeParse(fields["error"]);
+  const told =
+    error.success && !hasResult ? error.data : { code: -32600, message: "malformed answer" };
+  return { kind: "answer", message: { jsonrpc: "2.0", id, error: told } };
 }
 
 function parseJson(line: string): unknown {

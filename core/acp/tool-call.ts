@@ -33,8 +33,6 @@ export interface ToolCall {
   readonly content: readonly unknown[];
   readonly rawInput: unknown;
   readonly rawOutput: unknown;
-  /** The tool's own name where the agent tells it beside the protocol. */
-  readonly toolName: string | null;
 }
 
 /** Blocks kept of one call: an agent that streams its tool's output sends one for each piece. */
@@ -50,7 +48,6 @@ export function mergeToolCall(known: ToolCall | null, fields: ToolCallFields): T
     content: [...(known?.content ?? []), ...(fields.content ?? [])].slice(0, MAX_BLOCKS),
     rawInput: saysNothing(fields.rawInput) ? known?.rawInput : fields.rawInput,
     rawOutput: saysNothing(fields.rawOutput) ? known?.rawOutput : fields.rawOutput,
-    toolName: toolNameOf(fields) ?? known?.toolName ?? null,
   };
 }
 
@@ -70,7 +67,8 @@ const ClaudeMeta = z.looseObject({
 });
 const Named = z.looseObject({ name: z.string() });
 
-function toolNameOf(fields: ToolCallFields): string | null {
+/** The tool's own name, where the agent tells it beside the protocol. */
+export function toolNameOf(fields: ToolCallFields): string | null {
   const meta = ClaudeMeta.safeParse(fields);
   if (meta.success) return meta.data["_meta"].claudeCode.toolName;
   const named = Named.safeParse(fields);

@@ -28,5 +28,7 @@ export const TrajectoryEvent = z.discriminatedUnion("type", [
     return_code: z.number(),
     stdout: z.string(),
   }),
+  /** What came after the file had grown to its limit, so that nobody takes a part for the whole. */
+  z.looseObject({ type: z.literal("events_dropped"), events: z.number() }),
 ]);
 export type TrajectoryEvent = z.infer<typeof TrajectoryEvent>;

@@ -50,6 +50,7 @@ function toStep(event: TrajectoryEvent): TrainingStep[] {
         },
       ];
     case "agent_timeout":
+    case "events_dropped":
       return [];
   }
 }

@@ -6,8 +6,8 @@ import { mergeToolCall, readToolCall, type ToolCall } from "../../../core/acp/to
 
 describe("a line of an agent's output", () => {
   test.for([
-    ['{"jsonrpc":"2.0","id":3,"result":{}}', "response"],
-    ['{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}', "response"],
+    ['{"jsonrpc":"2.0","id":3,"result":{}}', "answer"],
+    ['{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}', "answer"],
     ['{"jsonrpc":"2.0","id":"a","method":"fs/read_text_file","params":{}}', "request"],
     ['{"jsonrpc":"2.0","method":"session/update","params":{}}', "notification"],
     ['{"jsonrpc":"1.0","id":3,"result":{}}', "noise"],
@@ -20,6 +20,17 @@ describe("a line of an agent's output", () => {
     ["[".repeat(200_000), "noise"],
   ] as const)("%s is a %s", ([line, kind]) => {
     expect(readAcpMessage(line).kind).toBe(kind);
+  });
+
+  test.for([
+    ['"result":{"a":1}', { result: { a: 1 } }],
+    ['"error":{"code":-32000,"message":"m"}', { error: { code: -32_000, message: "m" } }],
+    ['"error":"no"', { error: { code: -32_600 } }],
+    ['"result":1,"error":{"code":1,"message":"m"}', { error: { code: -32_600 } }],
+    ['"x":1', { error: { code: -32_600 } }],
+  ] as const)("an answer with %s says %j", ([fields, says]) => {
+    const read = readAcpMessage(`{"jsonrpc":"2.0","id":7,${fields}}`);
+    expect(read).toMatchObject({ kind: "answer", message: { id: 7, ...says } });
   });
 
   test("whatever it holds, reading it throws nothing", () => {
