@@ -11,6 +11,8 @@ import { stateDir } from "./state-dir.ts";
 
 export interface RunSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Provider keys that count where the environment has none. */
+  readonly dotenvKeys?: Readonly<Record<string, string>>;
   readonly onEvent: OnEvent;
   readonly signal: AbortSignal;
 }
@@ -21,7 +23,7 @@ export interface RunSurroundings {
  */
 export function openRunWorld(
   settings: Pick<RunSettings, "environment" | "jobsDir" | "localInclude">,
-  { env, onEvent, signal }: RunSurroundings,
+  { env, dotenvKeys = {}, onEvent, signal }: RunSurroundings,
 ): RunWorld {
   const kind = builtBackend(settings.environment);
   const { localInclude } = settings;
@@ -35,7 +37,17 @@ export function openRunWorld(
     newHex8: () => randomBytes(4).toString("hex"),
     ownerProcess,
     hostEnv: env,
+    modelVariables: { ...env, ...missingKeys(env, dotenvKeys) },
     onEvent,
     signal,
   };
+}
+
+/** A blank value counts as unset (spec 5.4). */
+function missingKeys(
+  env: Readonly<Record<string, string | undefined>>,
+  keys: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const missing = Object.entries(keys).filter(([name]) => (env[name] ?? "").trim() === "");
+  return Object.fromEntries(missing);
 }

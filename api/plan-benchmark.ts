@@ -10,6 +10,7 @@ import { expandTaskEnv } from "../core/tasks/expand-task-env.ts";
 import { selectTasks } from "../core/tasks/select-tasks.ts";
 import { readTasks } from "../stores/task-folders/read-tasks.ts";
 import type { PlanDeps } from "./run-deps.ts";
+import type { RunModels } from "./run-models.ts";
 
 /** Everything that a plan is made of, except what the sandboxes can hold. */
 export interface PlanInput {
@@ -22,10 +23,15 @@ export interface PlanInput {
  * Reads the tasks and the earlier jobs that a run of these settings depends on; creates nothing and
  * asks no sandbox. Throws `BenchError` (`usage`, `config`) for what cannot be read or selected.
  */
-export async function readPlanInput(settings: RunSettings, deps: PlanDeps): Promise<PlanInput> {
+export async function readPlanInput(
+  settings: RunSettings,
+  deps: PlanDeps,
+  models: RunModels | null = null,
+): Promise<PlanInput> {
   const selected = selectTasks(await readTasks(settings.tasksDir), settings);
   const { tasks, warnings } = fillTemplates(selected.tasks, settings, deps);
-  const score = scoreSettings(settings, CONTROL_FACTS);
+  const modelRoute = models?.resolved.ownRoute ?? null;
+  const score = scoreSettings(settings, { ...CONTROL_FACTS, modelRoute });
   const settingsDigest = digestSettings(score, deps.sha256);
   const request = {
     settings,

@@ -7,6 +7,7 @@ import { BUILT_BACKENDS, builtBackend, type BuiltBackend } from "./backends.ts";
 import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
 import type { BackendProbe } from "./probe-backend.ts";
 import type { PlanDeps } from "./run-deps.ts";
+import { resolveRunModels } from "./run-models.ts";
 
 /** What a command would do, and what each backend could (attack 25). */
 export interface DryRun {
@@ -26,8 +27,8 @@ export async function planDryRun(
   probe: (kind: BuiltBackend) => Promise<BackendProbe>,
 ): Promise<DryRun> {
   const own = builtBackend(settings.environment);
-  chooseAgent(settings.agent);
-  const input = await readPlanInput(settings, deps);
+  const models = await resolveRunModels(settings, chooseAgent(settings.agent), deps);
+  const input = await readPlanInput(settings, deps, models);
   const probes = await Promise.all(
     BUILT_BACKENDS.map(async (kind) => ({ kind, found: await probe(kind) })),
   );

@@ -9,6 +9,7 @@ import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
 import { removeOrphans } from "./remove-orphans.ts";
 import type { RunDeps, RunWorld } from "./run-deps.ts";
 import { type EndedJob, runJob } from "./run-job.ts";
+import { resolveRunModels } from "./run-models.ts";
 import { writeMatrixSummary } from "./write-matrix-summary.ts";
 
 /** A run that ended by itself: every repeat was carried out, whatever its trials' outcomes. */
@@ -27,7 +28,8 @@ export interface EndedRun {
  */
 export async function runBenchmark(settings: RunSettings, world: RunWorld): Promise<EndedRun> {
   const agent = chooseAgent(settings.agent);
-  const input = await readPlanInput(settings, world);
+  const models = await resolveRunModels(settings, agent, world);
+  const input = await readPlanInput(settings, world, models);
   planBenchmark(input, null);
   await world.store.checkWritable(settings.jobsDir);
   const backend = await world.openBackend();

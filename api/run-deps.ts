@@ -11,6 +11,8 @@ export interface PlanDeps {
   readonly sha256: Sha256;
   /** Host variables that a task may be given, and only through `--pass-env`. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
+  /** Where providers' keys and base URLs are looked up. */
+  readonly modelVariables: Readonly<Record<string, string | undefined>>;
 }
 
 /** What a run touches of the world, its sandboxes apart. `openRunWorld` makes the real one. */

@@ -43,6 +43,13 @@ export const readFactor: ReadValue<number> = (text, flag) => {
   return value;
 };
 
+/** A number of dollars, tokens, seconds or attempts; that none is negative is the caps' own rule. */
+export const readAmount: ReadValue<number> = (text, flag) => {
+  if (!/^-?(?:\d{1,12}(?:\.\d{1,9})?|\.\d{1,9})$/u.test(text))
+    throw wrongValue(flag, text, "a number such as 20 or 0.5");
+  return Number(text);
+};
+
 /** Seconds; `0`, `none` and `off` switch the limit off. */
 export const readIdleSeconds: ReadValue<number> = (text, flag) => {
   if (text === "none" || text === "off") return 0;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import * as z from "zod";
 import { BenchError, messageOf } from "../core/errors.ts";
+import { parseCaps, parseTrialCap } from "../core/ledger/caps.ts";
 import { RunSettings } from "../core/model/settings.ts";
 import type { CliContext } from "./context.ts";
 import type { RunOptions } from "./run-command.ts";
@@ -21,7 +22,12 @@ export function readRunSettings(
     });
   const map = options.baseImageMap;
   const baseImageMap = map === undefined ? {} : readImageMap(resolve(context.cwd, map), map);
-  return RunSettings.parse({ ...draft, tasksDir, baseImageMap });
+  const settings = RunSettings.parse({ ...draft, tasksDir, baseImageMap });
+  // Refused here, before a task is read.
+  parseCaps(settings);
+  parseTrialCap(settings.maxCostPerTrialUsd);
+  const { prices } = settings;
+  return { ...settings, prices: prices === null ? null : resolve(context.cwd, prices) };
 }
 
 function chooseTasksDir(tasks: string | undefined, draft: Draft, options: RunOptions): string {

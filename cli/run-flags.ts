@@ -1,6 +1,7 @@
 import { FailOn, type RunSettingsInput } from "../core/model/settings.ts";
 import {
   readChoice,
+  readAmount,
   readFactor,
   readIdleSeconds,
   readRate,
@@ -23,7 +24,7 @@ export interface RunFlag {
 /** Settings while flags are being read. */
 export type Draft = { -readonly [K in keyof RunSettingsInput]?: RunSettingsInput[K] };
 
-type TextKey = "model" | "jobsDir" | "jobName" | "summaryOut" | "sandboxUser" | "agent";
+type TextKey = "prices" | "model" | "jobsDir" | "jobName" | "summaryOut" | "sandboxUser" | "agent";
 type ListKey = "include" | "exclude" | "localInclude" | "passEnv";
 
 function into<K extends keyof RunSettingsInput>(
@@ -88,6 +89,43 @@ export const RUN_FLAGS: readonly RunFlag[] = [
     set: text("agent"),
   },
   { flags: "-m, --model <model>", help: "provider/model, or a bare name", set: text("model") },
+  {
+    flags: "--max-cost-usd <usd>",
+    help: "a hard cap in dollars for the whole command, resumes included",
+    set: into("maxCostUsd", readAmount),
+  },
+  {
+    flags: "--max-cost-per-trial <usd>",
+    help: "stop an agent that has spent so much; its work is graded",
+    set: into("maxCostPerTrialUsd", readAmount),
+  },
+  {
+    flags: "--max-tokens <n>",
+    help: "a hard cap in model tokens for the whole command",
+    set: into("maxTokens", readAmount),
+  },
+  {
+    flags: "--max-sandbox-seconds <n>",
+    help: "a hard cap in seconds of sandboxes for the whole command",
+    hidden: true,
+    set: into("maxSandboxSeconds", readAmount),
+  },
+  {
+    flags: "--max-rollouts <n>",
+    help: "a hard cap in attempts for the whole command",
+    hidden: true,
+    set: into("maxRollouts", readAmount),
+  },
+  {
+    flags: "--max-output-tokens <n>",
+    help: "the longest answer that a model may give to one request",
+    set: into("maxOutputTokens", readWhole(1)),
+  },
+  {
+    flags: "--prices <file>",
+    help: "own model prices, in dollars per million tokens (docs/proxy.md)",
+    set: text("prices"),
+  },
   {
     flags: "--env, --sandbox <kind>",
     help: "where trials run: local, docker (default), fargate, e2b",
@@ -202,10 +240,8 @@ export const RUN_FLAGS: readonly RunFlag[] = [
 
 /** Flags of BenchFlow that this edition knows and does not have yet: refused, never ignored. */
 export const UNBUILT_RUN_FLAGS: readonly string[] = [
-  "--max-cost-usd <usd>",
-  "--max-tokens <n>",
-  "--max-sandbox-seconds <n>",
-  "--max-rollouts <n>",
+  "--provider-file <file>",
+  "--allow-login-in-sandbox",
   "--integrity <mode>",
   "--reviewer-agent <name>",
   "--reviewer-model <model>",

@@ -10,6 +10,7 @@ import type { RunSummary } from "../../core/model/run-summary.ts";
 import { renderGate, renderMatrixLines } from "../../core/report/console/run-lines.ts";
 import { renderRunSummary } from "../../core/results/summarize-run.ts";
 import type { CliContext, ExitCode } from "../context.ts";
+import { readDotenv } from "../read-dotenv.ts";
 import { readRunSettings } from "../read-run-settings.ts";
 import { renderPlan } from "../render/plan-table.ts";
 import { RunLog } from "../render/run-log.ts";
@@ -25,11 +26,15 @@ export async function runRun(
 ): Promise<ExitCode> {
   const settings = readRunSettings(context, tasks, draft, options);
   const log = new RunLog(context, { quiet: options.quiet === true, json: options.json === true });
+  const dotenv = readDotenv(context);
   const world = openRunWorld(settings, {
     env: context.env,
+    dotenvKeys: dotenv.keys,
     onEvent: (event) => log.show(event),
     signal: context.signal,
   });
+  for (const name of dotenv.ignored)
+    log.show({ type: "warning", message: `${name} is not taken from .env: export it instead` });
   if (options.dryRun === true || options.explain === true) {
     const dry = await planDryRun(settings, world, (kind) => probeBackend(kind, context));
     return showPlan(context, dry, options);

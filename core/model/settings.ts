@@ -47,6 +47,18 @@ export const RunSettings = z.object({
   retryAttempts: z.int().min(0).default(2),
   breakerThreshold: z.int().min(0).default(5),
 
+  /** Caps of the command as they were typed (spec 5.5, design 8): `parseCaps` checks them. */
+  maxCostUsd: z.number().nullable().default(null),
+  maxTokens: z.number().nullable().default(null),
+  maxSandboxSeconds: z.number().nullable().default(null),
+  maxRollouts: z.number().nullable().default(null),
+  /** A limit of each trial's own: its work is graded when it is reached. */
+  maxCostPerTrialUsd: z.number().nullable().default(null),
+  /** Sent with every model request in place of a larger limit or of none (attack 13). */
+  maxOutputTokens: z.int().min(1).nullable().default(null),
+  /** The user's own price file. */
+  prices: z.string().nullable().default(null),
+
   jobsDir: z.string().default("jobs"),
   jobName: z.string().nullable().default(null),
   fresh: z.boolean().default(false),

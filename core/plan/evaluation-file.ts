@@ -5,9 +5,15 @@ import type { Json } from "./canonical-json.ts";
 /**
  * evaluation.json of a repeat (spec 3.2, 14): BenchFlow's EvaluationConfig fields under `config`, and
  * what a resume needs beside them. `createdAt` is the job's first start, which a resume hands on, so
- * that a resume that changes nothing writes the same bytes.
+ * that a resume that changes nothing writes the same bytes. `pot` names the command's money, where it
+ * has any, so that the same command goes on with it.
  */
-export function evaluationFile(plan: RunPlan, job: JobPlan, createdAt: Date): string {
+export function evaluationFile(
+  plan: RunPlan,
+  job: JobPlan,
+  createdAt: Date,
+  pot: string | null = null,
+): string {
   const tasks = job.trials.map(({ taskName, taskDigest, contextDigest }) => ({
     name: taskName,
     digest: taskDigest,
@@ -22,6 +28,7 @@ export function evaluationFile(plan: RunPlan, job: JobPlan, createdAt: Date): st
     settings: plan.scoreSettings,
     tasks,
     created_at_utc: createdAt.toISOString(),
+    ...(pot === null ? {} : { pot }),
   };
   return `${JSON.stringify(file, null, 2)}\n`;
 }

@@ -20,6 +20,8 @@ export interface ScoreFacts {
   readonly skills: readonly string[];
   /** Prompts that replace or follow the task's own. */
   readonly prompts: readonly string[];
+  /** Host and path of a base URL that is not the provider's own; null or absent for its own. */
+  readonly modelRoute?: string | null;
 }
 
 export const CONTROL_FACTS: ScoreFacts = { agentVersions: {}, skills: [], prompts: [] };
@@ -52,8 +54,13 @@ export function scoreSettings(settings: RunSettings, facts: ScoreFacts): ScoreSe
     local_include: settings.environment === "local" ? asSet(settings.localInclude) : [],
     pass_env: asSet(settings.passEnv),
     base_image_map: settings.baseImageMap,
-    // Absent when it is off, so that jobs from before it was known keep their digest.
+    // Absent when they are off, so that jobs from before they were known keep their digest.
     ...(settings.withoutInternet ? { without_internet: true } : {}),
+    ...(settings.maxOutputTokens === null ? {} : { max_output_tokens: settings.maxOutputTokens }),
+    ...(settings.maxCostPerTrialUsd === null
+      ? {}
+      : { max_cost_per_trial_usd: settings.maxCostPerTrialUsd }),
+    ...(facts.modelRoute == null ? {} : { model_route: facts.modelRoute }),
   };
 }
 

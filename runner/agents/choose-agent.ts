@@ -2,9 +2,9 @@ import { BenchError } from "../../core/errors.ts";
 import type { Agent } from "./agent.ts";
 import { nop } from "./nop.ts";
 import { oracle } from "./oracle.ts";
-import { script } from "./script.ts";
+import { modelScript, script } from "./script.ts";
 
-const AGENTS: readonly Agent[] = [oracle, nop, script];
+const AGENTS: readonly Agent[] = [oracle, nop, script, modelScript];
 
 /** Agents that BenchFlow has and this edition does not have yet, by every name they go by. */
 const UNBUILT: ReadonlySet<string> = new Set([

@@ -31,6 +31,19 @@ export const script: Agent = {
   run: runScript,
 };
 
+/**
+ * The same with a model: for tests of metering and caps. The script finds the models' address, its
+ * token and the model's name in `BENCH_MODEL_ORIGIN`, `BENCH_MODEL_TOKEN` and `BENCH_MODEL_NAME`.
+ */
+export const modelScript: Agent = {
+  ...script,
+  name: "script-models",
+  models: {
+    protocols: ["openai-completions", "anthropic-messages", "openai-responses", "gemini"],
+    aliases: [],
+  },
+};
+
 async function runScript(run: AgentRun): Promise<AgentReport> {
   const { task, agentTimeoutSec } = run.spec;
   const body = await readFile(join(task.dir, "agent.sh")).catch((cause: unknown) => {
@@ -50,7 +63,7 @@ async function runScript(run: AgentRun): Promise<AgentReport> {
     argv: ["/bin/bash", "-c", `exec bash ${SCRIPT_DIR}/agent.sh 2>&1`],
     uid: run.uid,
     cwd: run.workdir,
-    env: { ...run.env, HOME: run.home },
+    env: { ...run.env, HOME: run.home, ...modelVariables(run) },
     timeoutMs: agentTimeoutSec * 1000,
     maxOutputBytes: MAX_OUTPUT_BYTES,
     signal: run.signal,
@@ -60,12 +73,21 @@ async function runScript(run: AgentRun): Promise<AgentReport> {
   for (const event of recorded.events) await run.trajectory.record(event);
   if (completed.timedOut) await run.trajectory.record(timeoutEvent(agentTimeoutSec));
   return {
-    agentName: "script",
+    agentName: run.spec.agent,
     end: endOfScript(completed.timedOut, agentTimeoutSec),
     toolCalls: recorded.events.filter((event) => event.type === "tool_call").length,
     skillInvocations: 0,
     prompts: [prompt],
     usage: recorded.usage ?? NO_USAGE,
+  };
+}
+
+function modelVariables({ models }: AgentRun): Record<string, string> {
+  if (models === null) return {};
+  return {
+    BENCH_MODEL_ORIGIN: models.origin,
+    BENCH_MODEL_TOKEN: models.token,
+    BENCH_MODEL_NAME: models.model,
   };
 }
 

@@ -53,6 +53,7 @@ export async function aScene({ plays, ...wish }: SceneWish): Promise<Scene> {
     clock,
     sha256,
     hostEnv: wish.env ?? {},
+    modelVariables: wish.env ?? {},
     newHex8: () => (names += 1).toString(16).padStart(8, "0"),
     ownerProcess: identifyProcess(),
     onEvent: (event) => void events.push(event),

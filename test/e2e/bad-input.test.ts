@@ -54,8 +54,28 @@ const CASES: readonly {
   },
   {
     what: "a flag that is not built",
-    args: ["tasks", "--max-cost-usd", "5"],
-    says: /--max-cost-usd is not built yet/u,
+    args: ["tasks", "--max-cost-usd", "-5"],
+    says: /--max-cost-usd -5: a cap is 0 \(spend nothing\) or more/u,
+  },
+  {
+    what: "a cap that is no number",
+    args: ["tasks", "--max-tokens", "1e9"],
+    says: /--max-tokens takes a number such as 20 or 0\.5, not "1e9"/u,
+  },
+  {
+    what: "a flag of later",
+    args: ["tasks", "--integrity", "audit"],
+    says: /--integrity is not built yet/u,
+  },
+  {
+    what: "an agent without its model",
+    args: ["tasks", "-a", "script-models", "--env", "local"],
+    says: /agent script-models needs a model/u,
+  },
+  {
+    what: "a model without its key",
+    args: ["tasks", "-a", "script-models", "-m", "deepseek/x", "--env", "local"],
+    says: /DEEPSEEK_API_KEY required for model deepseek\/x but not set/u,
   },
   {
     what: "a missing folder",

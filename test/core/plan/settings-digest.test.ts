@@ -37,6 +37,13 @@ const CHANGED: Record<keyof RunSettingsInput, [unknown, boolean]> = {
   trials: [3, false],
   retryAttempts: [0, true],
   breakerThreshold: [0, false],
+  maxCostUsd: [5, false],
+  maxTokens: [5, false],
+  maxSandboxSeconds: [5, false],
+  maxRollouts: [5, false],
+  maxCostPerTrialUsd: [5, true],
+  maxOutputTokens: [5, true],
+  prices: ["prices.json", false],
   jobsDir: ["elsewhere", false],
   jobName: ["nightly", false],
   fresh: [true, false],
@@ -65,6 +72,7 @@ describe("the settings digest", () => {
       digest({ agentVersions: { "claude-code": "2.1.281" } }),
       digest({ skills: ["sha256:1"] }),
       digest({ prompts: ["hurry"] }),
+      digest({ modelRoute: "gateway.example/v1" }),
     ];
     expect(new Set(digests).size).toBe(digests.length);
   });

@@ -1,0 +1,101 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { BenchError, messageOf } from "../core/errors.ts";
+import type { RunSettings } from "../core/model/settings.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { PriceTable } from "../core/ports/price-table.ts";
+import { firstPriceOf, parsePriceFile } from "../core/usage/price-file.ts";
+import {
+  type ResolvedEndpoint,
+  type ResolvedModel,
+  resolveModel,
+} from "../core/providers/resolve-model.ts";
+import type { Agent } from "../runner/agents/agent.ts";
+import { loadGenaiPrices } from "../runner/proxy/genai-prices.ts";
+
+/** How a run's agent asks its model: known, and found to be possible, before anything is created. */
+export interface RunModels {
+  readonly resolved: ResolvedModel;
+  /** The dialects that the agent speaks and the provider serves, the agent's best first. */
+  readonly endpoints: readonly [ResolvedEndpoint, ...ResolvedEndpoint[]];
+  readonly prices: PriceTable;
+}
+
+type ModelDeps = {
+  readonly clock: Clock;
+  /** Where keys and base URLs are looked up. */
+  readonly modelVariables: Readonly<Record<string, string | undefined>>;
+};
+
+/**
+ * Finds the model, its key and its price; null for an agent that calls no model. Throws `BenchError`
+ * (`usage`, `config`) for everything that would keep every trial from its model, or a cap from being
+ * kept, with one thing to do about it.
+ */
+export async function resolveRunModels(
+  settings: RunSettings,
+  agent: Pick<Agent, "name" | "models">,
+  { clock, modelVariables }: ModelDeps,
+): Promise<RunModels | null> {
+  if (agent.models === null) return null;
+  const { model } = settings;
+  if (model === null)
+    throw new BenchError("usage", `agent ${agent.name} needs a model`, {
+      next: "name one with `-m provider/model`",
+    });
+  const resolved = resolveModel(model, modelVariables);
+  const endpoints = commonEndpoints(model, resolved, agent);
+  const prices = await readPrices(settings.prices);
+  refuseUnpriced(settings, resolved, { prices, at: clock.now() });
+  return { resolved, endpoints, prices };
+}
+
+function commonEndpoints(
+  model: string,
+  resolved: ResolvedModel,
+  { name, models }: Pick<Agent, "name" | "models">,
+): RunModels["endpoints"] {
+  const [first, ...others] = (models?.protocols ?? []).flatMap(
+    (protocol) => resolved.endpoints.find((endpoint) => endpoint.protocol === protocol) ?? [],
+  );
+  if (first !== undefined) return [first, ...others];
+  const spoken = (models?.protocols ?? []).join(" or ");
+  const served = resolved.endpoints.map(({ protocol }) => protocol).join(", ");
+  throw new BenchError(
+    "usage",
+    `agent ${name} speaks ${spoken}, and provider ${resolved.provider} serves ${served}: ` +
+      `model ${model} would have to be translated, which is not built yet in this edition`,
+    { next: "choose an agent that speaks one of them, or a provider that serves the agent's" },
+  );
+}
+
+async function readPrices(path: string | null): Promise<PriceTable> {
+  const listed = await loadGenaiPrices();
+  if (path === null) return listed;
+  const name = basename(path);
+  try {
+    return firstPriceOf([parsePriceFile(await readFile(path, "utf8"), name), listed]);
+  } catch (cause) {
+    if (cause instanceof BenchError) throw cause;
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : messageOf(cause);
+    throw new BenchError("config", `--prices ${name} cannot be read (${code})`, {
+      next: "see docs/proxy.md for the shape of a price file",
+      cause,
+    });
+  }
+}
+
+/** A cap in dollars cannot be kept where nobody knows what a call costs (design 8). */
+function refuseUnpriced(
+  { model, maxCostUsd, maxCostPerTrialUsd }: RunSettings,
+  resolved: ResolvedModel,
+  { prices, at }: { readonly prices: PriceTable; readonly at: Date },
+): void {
+  if (maxCostUsd === null && maxCostPerTrialUsd === null) return;
+  const { provider, model: upstream } = resolved;
+  if (prices.find({ provider, model: upstream, at }) !== null) return;
+  const flag = maxCostUsd === null ? "--max-cost-per-trial" : "--max-cost-usd";
+  throw new BenchError("usage", `${flag}: model ${model ?? ""} has no known price`, {
+    next: `give its price with --prices FILE (docs/proxy.md), or use --max-tokens`,
+  });
+}

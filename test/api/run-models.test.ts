@@ -1,0 +1,102 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BenchError } from "../../core/errors.ts";
+import type { RunSettingsInput } from "../../core/model/settings.ts";
+import { resolveRunModels, type RunModels } from "../../api/run-models.ts";
+import { chooseAgent } from "../../runner/agents/choose-agent.ts";
+import { someSettings } from "../core/plan/plan-builders.ts";
+import { FakeClock } from "../fakes/fake-clock.ts";
+
+const VARIABLES = {
+  XIAOMI_API_KEY: "sk-secret-0123456789",
+  XIAOMI_BASE_URL: "https://models.example/v1",
+  ANTHROPIC_API_KEY: "sk-ant-0123456789",
+};
+
+async function resolve(
+  over: Partial<RunSettingsInput>,
+  variables: Record<string, string> = VARIABLES,
+): Promise<RunModels | null> {
+  const settings = someSettings({ agent: "script-models", ...over });
+  const deps = { clock: new FakeClock(), modelVariables: variables };
+  return await resolveRunModels(settings, chooseAgent(settings.agent), deps);
+}
+
+async function refusal(over: Partial<RunSettingsInput>): Promise<BenchError> {
+  try {
+    await resolve(over);
+  } catch (thrown) {
+    if (thrown instanceof BenchError) return thrown;
+    throw thrown;
+  }
+  throw new Error("it was not refused");
+}
+
+describe("a run's models", () => {
+  let dir: string;
+  const priceFile = async (text: string): Promise<string> => {
+    const path = join(dir, "prices.json");
+    await writeFile(path, text);
+    return path;
+  };
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), "bench-models-"));
+  });
+  afterAll(async () => {
+    await rm(dir, { recursive: true });
+  });
+
+  test("are none for an agent that calls none, whatever -m says", async () => {
+    expect(await resolve({ agent: "oracle", model: "nobody/knows" })).toBeNull();
+  });
+
+  test("a dollar cap needs a known price, and a cap in tokens does not", async () => {
+    const model = "xiaomi/mimo-v2.6-flash";
+    for (const cap of [{ maxCostUsd: 0 }, { maxCostPerTrialUsd: 1 }]) {
+      const error = await refusal({ model, ...cap });
+      expect(error.kind).toBe("usage");
+      expect(error.message).toMatch(/^--max-cost-(?:usd|per-trial): model .* has no known price$/u);
+      expect(error.next).toContain("--prices");
+    }
+    expect(await resolve({ model, maxTokens: 5 })).not.toBeNull();
+    const prices = await priceFile(
+      JSON.stringify({
+        version: 1,
+        source: "s",
+        date: "2026-11-30",
+        prices: { [model]: { input: 1, output: 2 } },
+      }),
+    );
+    expect(await resolve({ model, maxCostUsd: 1, prices })).not.toBeNull();
+    expect(await resolve({ model: "anthropic/claude-sonnet-4-6", maxCostUsd: 1 })).not.toBeNull();
+  });
+
+  test("a price file that cannot be read, or is none, is told by its name alone", async () => {
+    const model = "xiaomi/mimo-v2.6-flash";
+    for (const prices of [join(dir, "missing.json"), await priceFile("no json")]) {
+      const error = await refusal({ model, prices });
+      expect(error.kind).toBe("config");
+      expect(error.message).not.toContain(dir);
+    }
+  });
+
+  test("the agent's best dialect that the provider serves comes first", async () => {
+    const found = await resolve({ model: "xiaomi/mimo-v2.6-flash" });
+    expect(found?.endpoints.map(({ protocol }) => protocol)).toEqual([
+      "openai-completions",
+      "anthropic-messages",
+    ]);
+  });
+
+  test("an agent of a dialect that the provider lacks is refused, since nothing translates", async () => {
+    const agent = { name: "g", models: { protocols: ["gemini"], aliases: [] } } as const;
+    const deps = { clock: new FakeClock(), modelVariables: VARIABLES };
+    const settings = someSettings({ model: "xiaomi/mimo-v2.6-flash" });
+    await expect(resolveRunModels(settings, agent, deps)).rejects.toThrow(
+      "agent g speaks gemini, and provider xiaomi serves openai-completions, anthropic-messages",
+    );
+  });
+});
