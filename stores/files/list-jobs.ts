@@ -51,6 +51,7 @@ const JOB_FILES = new Set([
   EVALUATION_FILE,
   LEASE_FOLDER,
   LOCK_FILE,
+  ".bench-sync.json",
   "summary.json",
   "results.jsonl",
   "results.errors.json",
