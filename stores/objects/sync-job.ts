@@ -64,7 +64,7 @@ export async function syncJob(
   const folders: SyncIndex["folders"] = {};
   const ended: Ended = { fetched: 0, kept: [] };
   const limit = pLimit(options.width ?? WIDTH);
-  await Promise.all(
+  const copies = await Promise.allSettled(
     [...attempts].map(([rolloutName, sealSha256]) =>
       limit(async () => {
         const dir = join(jobDir, ...storedSegments(rolloutName));
@@ -90,6 +90,9 @@ export async function syncJob(
       }),
     ),
   );
+  // Only now: nothing is written any more when the caller learns of a failure.
+  const failure = copies.find((each) => each.status === "rejected");
+  if (failure !== undefined) throw failure.reason;
   folders[""] = { seal: "", files: {} };
   if (manifest !== null)
     await syncJobFiles(store, { layout, jobDir, manifest, index }, { folders, ended });
