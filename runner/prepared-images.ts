@@ -1,9 +1,15 @@
 import pLimit from "p-limit";
-import type { ImageRequest, PreparedImage, SandboxBackend } from "../core/ports/sandbox.ts";
+import {
+  type ImageRequest,
+  type PreparedImage,
+  type SandboxBackend,
+  SandboxError,
+} from "../core/ports/sandbox.ts";
 
 /**
  * Prepares each image once for all trials that start from it, at most `buildConcurrency` at a time.
- * A failed build is forgotten, so that a retry tries again.
+ * A failed build is forgotten, so that a retry tries again, unless the same files must fail again:
+ * then every later trial of the run, each repeat too, is told so at once.
  */
 export class PreparedImages {
   readonly #backend: SandboxBackend;
@@ -25,8 +31,13 @@ export class PreparedImages {
     try {
       return await prepared;
     } catch (error) {
-      this.#images.delete(key);
+      if (!isFinal(error)) this.#images.delete(key);
       throw error;
     }
   }
+}
+
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof SandboxError)) return false;
+  return error.failure === "build-failed" || error.failure === "unsupported";
 }

@@ -7,7 +7,10 @@ export function classifySandboxFailure(failure: SandboxFailure): {
   readonly category: ErrorCategory;
 } {
   switch (failure) {
+    // The task's own Dockerfile: a second build of the same context would say the same.
     case "build-failed":
+      return { fault: "task", category: "sandbox_setup" };
+    case "build-lost":
     case "build-timeout":
     case "image-missing":
     case "start-failed":

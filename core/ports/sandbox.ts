@@ -156,9 +156,14 @@ export interface ForwardedPort {
   close(): Promise<void>;
 }
 
-/** Why a sandbox call failed, decided where it failed. */
+/**
+ * Why a sandbox call failed, decided where it failed. `build-failed`: the build context itself is
+ * wrong, and the same context fails again. `build-lost`: something outside of it ended the build, such
+ * as the builder or the network of a step that fetches.
+ */
 export type SandboxFailure =
   | "build-failed"
+  | "build-lost"
   | "build-timeout"
   | "image-missing"
   | "start-failed"

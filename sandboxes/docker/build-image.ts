@@ -3,7 +3,8 @@ import { type SandboxLimits, SandboxError } from "../../core/ports/sandbox.ts";
 import { readIgnoreFile } from "../builds/read-ignore-file.ts";
 import type { BuildRecipe } from "./build-recipe.ts";
 import type { EngineClient } from "./engine-client.ts";
-import { asSandboxError, isDiskFull } from "./engine-error.ts";
+import { BuildProgress } from "./build-progress.ts";
+import { asSandboxError, hasStatus } from "./engine-error.ts";
 import { type EngineEvent, readEvents } from "./event-lines.ts";
 import { type ExtraFile, packContext } from "./pack-context.ts";
 
@@ -25,8 +26,8 @@ const BuiltImage = z.looseObject({ ID: z.string() });
 const OWN_DOCKERFILE = ".benchflow.dockerfile";
 
 /**
- * Builds by the daemon's own builder and resolves to the image's id. Throws `build-failed` with the
- * daemon's words, `disk-full`, or the signal's reason; an aborted build is ended by the daemon.
+ * Builds by the daemon's own builder and resolves to the image's id. Throws `build-failed` or
+ * `build-lost` with the daemon's words, `disk-full`, or the signal's reason; an aborted build is ended by the daemon.
  */
 export async function buildImage(client: EngineClient, options: BuildOptions): Promise<string> {
   const { recipe, contextDir, limits } = options;
@@ -53,7 +54,9 @@ export async function buildImage(client: EngineClient, options: BuildOptions): P
     return await imageOf(readEvents(response), options.onLine);
   } catch (error) {
     options.signal.throwIfAborted();
-    throw asSandboxError(error, "build-failed", "docker build");
+    // 400 is the daemon's word for a Dockerfile that it does not take; else it failed itself.
+    const failure = hasStatus(error, 400) ? "build-failed" : "build-lost";
+    throw asSandboxError(error, failure, "docker build");
   }
 }
 
@@ -74,13 +77,17 @@ async function imageOf(
   onLine: (line: string) => void,
 ): Promise<string> {
   let id: string | null = null;
+  const progress = new BuildProgress();
   for await (const event of events) {
-    for (const line of (event.stream ?? "").split("\n")) if (line.trim() !== "") onLine(line);
+    for (const line of (event.stream ?? "").split("\n")) {
+      if (line.trim() === "") continue;
+      onLine(line);
+      progress.take(line);
+    }
     const aux = BuiltImage.safeParse(event.aux);
     if (aux.success) id = aux.data.ID;
-    if (event.error !== undefined)
-      throw new SandboxError(isDiskFull(event.error) ? "disk-full" : "build-failed", event.error);
+    if (event.error !== undefined) throw progress.failureOf(event);
   }
   if (id !== null) return id;
-  throw new SandboxError("build-failed", "docker build ended without an image");
+  throw new SandboxError("build-lost", "docker build ended without an image");
 }

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../core/errors.ts";
 import { SandboxError } from "../../core/ports/sandbox.ts";
+import { findFetch } from "../../core/tasks/dockerfile/find-fetch.ts";
 import type { Instruction } from "../../core/tasks/dockerfile/instruction.ts";
 import { parseDockerfile, type Stage } from "../../core/tasks/dockerfile/parse-dockerfile.ts";
 import {
@@ -22,6 +23,8 @@ export interface BuildRecipe {
   readonly runsCommands: boolean;
   /** What ADD fetches: by the daemon itself, from the daemon's own network. */
   readonly remoteSources: readonly string[];
+  /** What a step fetches by, whose failure may be the network's; null when none fetches. */
+  readonly fetcher: string | null;
   /** What only BuildKit can build, `line N: what`; null when the daemon's own builder can. */
   readonly buildKitOnly: string | null;
 }
@@ -65,6 +68,7 @@ export function makeRecipe(
     bases: [...new Set(bases)],
     runsCommands: dockerfile.instructions.some(runsCommand),
     remoteSources: dockerfile.instructions.flatMap(remoteSourcesOf),
+    fetcher: dockerfile.instructions.map(findFetch).find((each) => each !== null) ?? null,
     buildKitOnly,
   };
 }

@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { SandboxError } from "../../core/ports/sandbox.ts";
 import type { BuildOptions } from "./build-image.ts";
+import type { BuildRecipe } from "./build-recipe.ts";
 import { isDiskFull } from "./engine-error.ts";
 import { packContext } from "./pack-context.ts";
 
@@ -55,7 +56,7 @@ export async function buildWithCli(
   pipeline(Readable.from(context), child.stdin).catch(() => undefined);
   const code = await exit;
   signal.throwIfAborted();
-  if (code !== 0) throw failure(lines, recipe.buildKitOnly);
+  if (code !== 0) throw failure(lines, recipe);
 }
 
 async function exitOf(child: ReturnType<typeof spawn>, feature: string | null): Promise<number> {
@@ -73,14 +74,22 @@ async function exitOf(child: ReturnType<typeof spawn>, feature: string | null): 
   }
 }
 
-function failure(lines: readonly string[], feature: string | null): SandboxError {
+/**
+ * The client tells a failed step from a lost network by its words alone, so a Dockerfile of which a
+ * step fetches may be right, and one without such a step is the failure's reason.
+ */
+function failure(
+  lines: readonly string[],
+  { buildKitOnly: feature, fetcher }: BuildRecipe,
+): SandboxError {
   const text = lines.join("\n").trim();
   if (/buildx component is missing|buildx.*not a docker command/u.test(text))
     return new SandboxError(
       "unsupported",
       `${String(feature)} needs BuildKit, and docker's client here has no buildx; install it`,
     );
-  return new SandboxError(isDiskFull(text) ? "disk-full" : "build-failed", text);
+  if (isDiskFull(text)) return new SandboxError("disk-full", text);
+  return new SandboxError(fetcher === null ? "build-failed" : "build-lost", text);
 }
 
 function clientEnvironment(

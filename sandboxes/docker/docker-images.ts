@@ -5,6 +5,7 @@ import { buildImage, type BuildOptions } from "./build-image.ts";
 import { type BuildRecipe, readRecipe, remoteSourcesIn } from "./build-recipe.ts";
 import { buildWithCli } from "./build-with-cli.ts";
 import type { EngineClient } from "./engine-client.ts";
+import { asSandboxError } from "./engine-error.ts";
 import { CONTEXT_LABEL, findCached, imageLabels, notesOnImage } from "./image-cache.ts";
 import { isOwnReference, OWN_REPOSITORY } from "./image-reference.ts";
 import { type ImageFacts, inspectImage, preparedImage } from "./inspect-image.ts";
@@ -22,6 +23,8 @@ export interface ImageSettings {
     use: (network: string) => Promise<Value>,
   ) => Promise<Value>;
 }
+
+const PING_MS = 15_000;
 
 /** Bump when the same context must give another image than it did. */
 const RECIPE_REVISION = 1;
@@ -95,7 +98,22 @@ export class DockerImages {
 
   async #run(options: BuildOptions & { readonly recipe: BuildRecipe }): Promise<void> {
     if (options.recipe.buildKitOnly === null) await buildImage(this.#client, options);
-    else await buildWithCli({ ...options, env: this.#settings.env });
+    else await this.#runClient(options);
+  }
+
+  /** The client says the same of a lost daemon as of a bad Dockerfile; only the daemon knows better. */
+  async #runClient(options: BuildOptions): Promise<void> {
+    try {
+      await buildWithCli({ ...options, env: this.#settings.env });
+    } catch (error) {
+      options.signal.throwIfAborted();
+      try {
+        await this.#client.run("GET", "/_ping", { timeoutMs: PING_MS });
+      } catch (lost) {
+        throw asSandboxError(lost, "backend-unavailable", "docker build");
+      }
+      throw error;
+    }
   }
 
   /** An image of the daemon, pulled when it is missing. */

@@ -5,7 +5,10 @@ const EngineEvent = z.looseObject({
   status: z.string().optional(),
   id: z.string().optional(),
   error: z.string().optional(),
-  errorDetail: z.looseObject({ message: z.string().optional() }).optional(),
+  /** `code` is the exit code of the build step that failed. */
+  errorDetail: z
+    .looseObject({ message: z.string().optional(), code: z.number().optional() })
+    .optional(),
   aux: z.unknown().optional(),
 });
 

@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { BenchError } from "../../core/errors.ts";
 import { SandboxError } from "../../core/ports/sandbox.ts";
 import { type Agent, NO_USAGE } from "../../runner/agents/agent.ts";
 import { giveNothing, hang, solveIt } from "../fakes/trial-programs.ts";
+import { writeFiles } from "../stores/task-folders/temp-tasks.ts";
 import { aScene, startTrials, until, verdictOf } from "./run-scene.ts";
 
 /** An agent whose provider refuses its key, whatever the task. */
@@ -174,6 +176,8 @@ test("work whose verifier could not run is only verified again", async () => {
 test("one trial's failure, whatever fails, does not stop the others", async () => {
   const plays = { build: {}, crash: {}, good: {}, silent: { verify: giveNothing } };
   const scene = await aScene({ plays });
+  // Tasks of equal context share an image, and what is wrong with it.
+  await writeFiles(join(scene.tasksDir, "build"), { "environment/own": "" });
   scene.backend.beforePrepare = ({ owner }) => {
     if (owner.rolloutName.startsWith("build__"))
       throw new SandboxError("build-failed", "RUN exited with 1");
@@ -183,7 +187,7 @@ test("one trial's failure, whatever fails, does not stop the others", async () =
   expect(await ended).toBe(4);
   const found = await records();
   expect(Object.fromEntries(found.map((record) => [record.taskName, verdictOf(record)]))).toEqual({
-    build: "sandbox_setup (infrastructure)",
+    build: "sandbox_setup (task)",
     crash: "infra_failure (infrastructure)",
     good: 1,
     silent: "verifier_failure (task)",

@@ -38,7 +38,7 @@ export async function captureLayers(sandboxDir: string, target: string): Promise
   if (done.exitCode === 0) return;
   const isFull = /No space left/u.test(done.stderr) || codeOf(done) === "ENOSPC";
   throw new SandboxError(
-    isFull ? "disk-full" : "build-failed",
+    isFull ? "disk-full" : "build-lost",
     `the image could not be kept in ${join(target, "..")}: ${done.stderr.trim().split("\n")[0] ?? ""}`,
   );
 }

@@ -202,5 +202,5 @@ async function provideProgram(
       `FROM ${from} promises ${program}, and this machine has none that a sandbox sees: install it, or use --env docker`,
     );
   if (alias !== null && (await shell.ask(LINK_ALIAS, found, alias)) === null)
-    throw new SandboxError("build-failed", `${alias} could not be made for FROM ${from}`);
+    throw new SandboxError("build-lost", `${alias} could not be made for FROM ${from}`);
 }

@@ -1,6 +1,7 @@
 import { messageOf } from "../../../core/errors.ts";
-import { SandboxError } from "../../../core/ports/sandbox.ts";
+import { type Completed, SandboxError } from "../../../core/ports/sandbox.ts";
 import { applyInstruction } from "../../../core/tasks/dockerfile/apply-instruction.ts";
+import { findFetch } from "../../../core/tasks/dockerfile/find-fetch.ts";
 import type {
   Instruction,
   RunInstruction,
@@ -16,9 +17,15 @@ import type { BuildRecipe } from "./build-recipe.ts";
 import type { BuildShell } from "./build-shell.ts";
 import { copyFiles } from "./copy-files.ts";
 
-/** What a build's failures end with: the most likely reason, and the way out. */
+/** The reason of a step that fetches, and of one whose program is missing, and the way out. */
 const NO_NETWORK =
   "local build steps have no network: install what is missing on this machine, or use --env docker";
+const NO_PROGRAM =
+  "local sandboxes have this machine's programs only: install it, or use --env docker";
+const EXIT_NOT_FOUND = 127;
+
+const SHOWN_LINES = 5;
+const SHOWN_CHARS = 600;
 
 /**
  * Carries out a Dockerfile's instructions in a sandbox, one after another, and gives the
@@ -105,12 +112,29 @@ async function runStep(each: RunInstruction, { scope, shell }: Step): Promise<vo
   });
   if (made.length > 0) await shell.ask('rm -rf -- "$@"', ...made);
   if (done.exitCode === 0) return;
+  throw failedStep(each, done);
+}
+
+/**
+ * What a step lacks on a machine that stands for an image is this machine's; anything else is the
+ * Dockerfile's own failure, with the last lines that it printed.
+ */
+function failedStep(each: RunInstruction, done: Completed): SandboxError {
   const output = new TextDecoder().decode(done.stderr.byteLength > 0 ? done.stderr : done.stdout);
-  const last = output.trimEnd().split("\n").at(-1)?.trim().slice(0, 300) ?? "";
-  throw new SandboxError(
-    "build-failed",
-    `Dockerfile:${String(each.line)}: RUN ended with exit code ${String(done.exitCode)}${last === "" ? "" : ` (${last})`}: ${NO_NETWORK}`,
-  );
+  const lines = output.split("\n").map((line) => line.trim());
+  const told = lines.filter((line) => line !== "").slice(-SHOWN_LINES);
+  const ended = `Dockerfile:${String(each.line)}: RUN ended with exit code ${String(done.exitCode)}`;
+  const fetcher = findFetch(each);
+  const last = told.length === 0 ? "" : ` (${told.at(-1)?.slice(0, SHOWN_CHARS) ?? ""})`;
+  if (fetcher !== null)
+    return new SandboxError(
+      "unsupported",
+      `${ended}${last}: it calls ${fetcher}, and ${NO_NETWORK}`,
+    );
+  if (done.exitCode === EXIT_NOT_FOUND)
+    return new SandboxError("unsupported", `${ended}${last}: ${NO_PROGRAM}`);
+  const shown = told.join(" | ").slice(-SHOWN_CHARS);
+  return new SandboxError("build-failed", shown === "" ? ended : `${ended}: ${shown}`);
 }
 
 const SCRIPT_PATH = "/.bench-run";
@@ -129,7 +153,7 @@ async function argvOf(
     case "file":
       // A script with an interpreter of its own is a file that is run and goes again.
       if ((await shell.ask(`printf %s "$1" | { ${write}; }`, command.content)) === null)
-        throw new SandboxError("build-failed", "the script of a RUN could not be written");
+        throw new SandboxError("build-lost", "the script of a RUN could not be written");
       return ["/bin/sh", "-c", `${SCRIPT_PATH}; code=$?; rm -f ${SCRIPT_PATH}; exit $code`];
   }
 }

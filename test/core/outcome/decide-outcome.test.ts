@@ -147,24 +147,28 @@ test("a limit whose work was not graded is unscored and verified again from the 
   });
 });
 
-test("a lost sandbox is infrastructure, and a broken image is sandbox set-up", () => {
+test("a lost sandbox is infrastructure, an image set-up, and one its own files do not give the task's", () => {
   const evidence: TrialEvidence = {
     ...GRADED,
     agent: { kind: "not-started" },
     verifier: { kind: "not-run" },
     phase: "prepare",
   };
-  for (const [failure, category] of [
-    ["build-failed", "sandbox_setup"],
-    ["image-missing", "sandbox_setup"],
-    ["lost", "infra_failure"],
-    ["disk-full", "infra_failure"],
+  for (const [failure, category, fault] of [
+    ["build-failed", "sandbox_setup", "task"],
+    ["build-lost", "sandbox_setup", "infrastructure"],
+    ["build-timeout", "sandbox_setup", "infrastructure"],
+    ["image-missing", "sandbox_setup", "infrastructure"],
+    ["lost", "infra_failure", "infrastructure"],
+    ["backend-unavailable", "infra_failure", "infrastructure"],
+    ["disk-full", "infra_failure", "infrastructure"],
+    ["unsupported", "other", "setup"],
   ] as const)
     expect(
       decideOutcome({ ...evidence, stop: { kind: "sandbox", failure, message: "why" } }),
     ).toEqual({
       kind: "unscored",
-      fault: "infrastructure",
+      fault,
       category,
       detail: "why",
       phase: "prepare",

@@ -40,6 +40,11 @@ test("a provider's failure is retried only when it was of the passing kind", () 
   expect(isRetryable(unscored("provider_auth"), { transient: true })).toBe(false);
 });
 
+test("an image that the task's own files do not give is not built again, a lost build is", () => {
+  expect(isRetryable({ ...unscored("sandbox_setup"), fault: "task" })).toBe(false);
+  expect(isRetryable({ ...unscored("sandbox_setup"), fault: "infrastructure" })).toBe(true);
+});
+
 test("a scored trial is never drawn again", () => {
   for (const reward of [0, 0.3, 1])
     expect(isRetryable({ kind: "scored", reward, passed: reward === 1, limit: "idle" })).toBe(

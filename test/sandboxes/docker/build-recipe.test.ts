@@ -19,6 +19,7 @@ test("a Dockerfile with nothing to change goes as it is", () => {
   expect(recipe(text)).toEqual({
     text,
     isUnchanged: true,
+    fetcher: null,
     bases: ["debian:12"],
     runsCommands: true,
     remoteSources: [],

@@ -106,7 +106,7 @@ test("a step that fails is the task's fault, with the daemon's words", async () 
   });
   await expect(backend.prepare(request)).rejects.toMatchObject({
     failure: "build-failed",
-    message: expect.stringContaining("returned a non-zero code: 7"),
+    message: expect.stringMatching(/returned a non-zero code: 7: why$/u),
   });
   const broken = shop.contextOf({ Dockerfile: "FROM bench-base:busybox\nFLY away\n" });
   await expect(backend.prepare(broken)).rejects.toMatchObject({
@@ -115,6 +115,16 @@ test("a step that fails is the task's fault, with the daemon's words", async () 
   });
   const copies = shop.contextOf({ Dockerfile: "FROM bench-base:busybox\nCOPY absent /x\n" });
   await expect(backend.prepare(copies)).rejects.toMatchObject({ failure: "build-failed" });
+});
+
+test("a step that fetches and fails may be the network's loss", async () => {
+  const request = shop.contextOf({
+    Dockerfile: "FROM bench-base:busybox\nRUN wget -q http://127.0.0.1:1/x\n",
+  });
+  await expect(backend.prepare(request)).rejects.toMatchObject({
+    failure: "build-lost",
+    message: expect.stringMatching(/it calls wget, so the network may be why$/u),
+  });
 });
 
 test("an image that cannot be had is no fault of the task", async () => {

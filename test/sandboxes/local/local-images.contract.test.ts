@@ -19,9 +19,24 @@ afterAll(async () => {
 });
 
 describe("a build that fails", () => {
-  test("names the line, the exit code, the last words and the way out", async () => {
-    expect(await shop.failure("FROM debian\nRUN true\nRUN echo some words >&2; exit 7\n")).toBe(
-      "build-failed: Dockerfile:3: RUN ended with exit code 7 (some words): local build steps have no network: install what is missing on this machine, or use --env docker",
+  test("of itself names the line, the exit code and the last lines, and blames no network", async () => {
+    const script = "for n in 1 2 3 4 5 6; do echo line $n >&2; done; exit 7";
+    expect(await shop.failure(`FROM debian\nRUN true\nRUN ${script}\n`)).toBe(
+      "build-failed: Dockerfile:3: RUN ended with exit code 7: line 2 | line 3 | line 4 | line 5 | line 6",
+    );
+    expect(await shop.failure("FROM debian\nRUN false\n")).toBe(
+      "build-failed: Dockerfile:2: RUN ended with exit code 1",
+    );
+  });
+
+  test("for want of a network or of a program is this machine's lack, with the way out", async () => {
+    expect(
+      await shop.failure("FROM debian\nRUN echo no route >&2; curl --version >&2; exit 100\n"),
+    ).toMatch(
+      /^unsupported: Dockerfile:2: RUN ended with exit code 100 \(.*\): it calls curl, and local build steps have no network: install what is missing on this machine, or use --env docker$/u,
+    );
+    expect(await shop.failure("FROM debian\nRUN no-such-program\n")).toMatch(
+      /^unsupported: Dockerfile:2: RUN ended with exit code 127 \(.*no-such-program.*\): local sandboxes have this machine's programs only: install it, or use --env docker$/u,
     );
   });
 
