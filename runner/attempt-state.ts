@@ -1,7 +1,7 @@
 import type { OnEvent } from "../core/events/run-event.ts";
 import type { Phase } from "../core/model/outcome.ts";
 import type { RunSettings } from "../core/model/settings.ts";
-import type { AttemptSpec } from "../core/model/trial.ts";
+import type { AttemptSpec, Hardening } from "../core/model/trial.ts";
 import type { TrialStop, VerifierEvidence } from "../core/outcome/trial-evidence.ts";
 import type { AttemptFolder } from "../core/ports/attempt-folder.ts";
 import type { Clock } from "../core/ports/clock.ts";
@@ -52,6 +52,7 @@ export interface AttemptState {
   stoppedIn: Phase | null;
   verifierTimeout: VerifierTimeoutInfo | null;
   firstFailedTest: string | null;
+  hardening: Hardening | null;
   workspaceSaved: boolean;
   stats: SandboxStats | null;
   networks: { agent: string; verifier: string };
@@ -88,6 +89,7 @@ export async function openAttempt(
     stoppedIn: null,
     verifierTimeout: null,
     firstFailedTest: null,
+    hardening: null,
     workspaceSaved: false,
     stats: null,
     networks: { agent: "none", verifier: "none" },

@@ -124,7 +124,7 @@ function resourcesOf({ spec, stats }: AttemptState): Resources {
 }
 
 function isolationOf(state: AttemptState): Isolation | null {
-  const { sandbox, spec, deps, networks, notes } = state;
+  const { sandbox, spec, deps, networks, notes, hardening } = state;
   if (sandbox === null) return null;
   const { caps } = deps.backend;
   return {
@@ -138,6 +138,7 @@ function isolationOf(state: AttemptState): Isolation | null {
     network_verifier: networks.verifier,
     seccomp: sandbox.isolation.seccomp,
     notes: [...sandbox.isolation.notes, ...notes],
+    hardening,
   };
 }
 

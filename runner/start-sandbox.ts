@@ -9,6 +9,7 @@ import { type AttemptState, ownerOf } from "./attempt-state.ts";
 import { readyTask } from "./ready-task.ts";
 import { type ReadySandbox, setupSandbox } from "./setup/setup-sandbox.ts";
 import { testEntries } from "./verifier/pack-tests.ts";
+import { pythonPathOf } from "./verifier/python-path.ts";
 
 const SETUP_TIMEOUT_SEC = 120;
 /** Docker's own default is unlimited; a fork bomb must meet a limit (attack 19). */
@@ -89,6 +90,10 @@ export async function setUpSandbox(state: AttemptState): Promise<SetUp> {
   const ready = await setupSandbox(sandbox, {
     userName: deps.settings.sandboxUser,
     workdir,
+    pythonPath: pythonPathOf(
+      { ...task.config.sandbox.env, ...task.config.verifier.env },
+      image.env,
+    ),
     signal,
   });
   await deps.folder.write("config.json", configOf(state));

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { givenNetworks } from "../core/plan/phase-networks.ts";
 import type { AttemptState } from "./attempt-state.ts";
+import { summarizeHardening } from "./verifier/summarize-hardening.ts";
 import { runVerifier } from "./verifier/run-verifier.ts";
 import type { FinishedWork } from "./work-on-task.ts";
 
@@ -17,6 +18,7 @@ export async function verifyWork(state: AttemptState, work: FinishedWork): Promi
     work.sandbox,
     {
       taskName: task.name,
+      instruction: task.prompt,
       taskDir: task.dir,
       testsDir: join(task.dir, task.verifierDir),
       placement: task.verifierDir,
@@ -45,5 +47,6 @@ export async function verifyWork(state: AttemptState, work: FinishedWork): Promi
   state.verifier = report.evidence;
   state.verifierTimeout = report.timeout;
   state.firstFailedTest = report.firstFailedTest;
+  state.hardening = report.hardening === null ? null : summarizeHardening(report.hardening);
   state.notes.push(...report.warnings);
 }

@@ -60,6 +60,29 @@ export const Resources = z.object({
 });
 export type Resources = z.infer<typeof Resources>;
 
+/**
+ * What hardening found between the agent's end and the tests, as far as every reader must know it; the
+ * whole lists are in verifier/hardening.json. It never changes a score.
+ */
+export const Hardening = z.object({
+  /**
+   * `suspect`: something that only root can write changed, or the agent made a file that its verifier
+   * would load in the place of something that judges. `partly watched`, `not watched`: nothing did
+   * where changes were looked for.
+   */
+  integrity: z.enum(["clean", "suspect", "partly watched", "not watched"]),
+  /** Why it is suspect, a line each, at most 20. */
+  suspects: z.array(z.string()),
+  more_suspects: z.int().min(0),
+  /** Files that configure builds or tests and that the agent added, changed or removed. */
+  changed_configs: z.array(z.string()),
+  /** Planted code, bytecode, links and jobs that were removed before the tests. */
+  removed: z.int().min(0),
+  /** What was not hardened or watched, and why; empty when all was. */
+  not_done: z.array(z.string()),
+});
+export type Hardening = z.infer<typeof Hardening>;
+
 /** Which walls held while the trial ran: recorded, never assumed. */
 export const Isolation = z.object({
   backend: SandboxKind,
@@ -73,5 +96,7 @@ export const Isolation = z.object({
   network_verifier: z.string(),
   seccomp: z.string(),
   notes: z.array(z.string()),
+  /** Null where the trial ended before it was hardened, and in results from before it was recorded. */
+  hardening: Hardening.nullable().default(null),
 });
 export type Isolation = z.infer<typeof Isolation>;

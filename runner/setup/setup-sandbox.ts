@@ -11,6 +11,8 @@ export interface SetupRequest {
   readonly userName: string;
   /** The workspace; made if missing. */
   readonly workdir: string;
+  /** The PYTHONPATH that the tests will have: its folders in the workspace are watched. */
+  readonly pythonPath?: string;
   readonly signal: AbortSignal;
 }
 
@@ -34,6 +36,7 @@ export async function setupSandbox(sandbox: Sandbox, request: SetupRequest): Pro
     AGENT_NAME: request.userName,
     AGENT_UID: String(AGENT_UID),
     WORKDIR: request.workdir,
+    PYTHON_PATH: request.pythonPath ?? "",
   };
   const script = SETUP_SCRIPT + baselineScript();
   const completed = await sandbox.exec(scriptCommand(script, parameters, request.signal));

@@ -1,5 +1,6 @@
 import type { ByteStream } from "../../core/ports/sandbox.ts";
 import { BASELINE_SCRIPT } from "./baseline-script.ts";
+import { type LoadedCode, parseLoadedCode } from "./loaded-code.ts";
 import { type ScriptRecord, valuesOf } from "./script-records.ts";
 
 /**
@@ -11,8 +12,8 @@ export interface Baseline {
   readonly bytecodeFolders: readonly string[];
   /** Symlinks of the workspace as `path -> target`. */
   readonly links: readonly string[];
-  /** sha256 of each file that configures builds (spec 11.1 step 9), by name. */
-  readonly buildFiles: Readonly<Record<string, string>>;
+  /** What the tests' programs would load from the workspace. */
+  readonly loaded: LoadedCode;
   /** The sandbox's own clock, seconds since the epoch with whatever fraction it tells. */
   readonly takenAt: string;
 }
@@ -24,14 +25,10 @@ export function baselineScript(): string {
 
 /** Reads what `baselineScript` printed; records of other scripts before it are ignored. */
 export function parseBaseline(records: readonly ScriptRecord[]): Baseline {
-  const buildFiles = valuesOf(records, "config").map((value): [string, string] => {
-    const [name = "", hash = ""] = value.split(" ");
-    return [name, hash];
-  });
   return {
     bytecodeFolders: valuesOf(records, "pycache"),
     links: valuesOf(records, "link"),
-    buildFiles: Object.fromEntries(buildFiles),
+    loaded: parseLoadedCode(records),
     takenAt: valuesOf(records, "time")[0] ?? "",
   };
 }

@@ -1,6 +1,9 @@
+import type { Hardening } from "../../core/model/trial.ts";
 import type { Sandbox } from "../../core/ports/sandbox.ts";
 import { type Baseline, baselineLines } from "./baseline.ts";
+import { findSuspects, type LoadedChanges } from "./find-suspects.ts";
 import { HARDEN_SCRIPT } from "./harden-script.ts";
+import { parseLoadedCode } from "./loaded-code.ts";
 import { recordsOf, scriptCommand, type ScriptRecord, valuesOf } from "./script-records.ts";
 import { escapeBytes } from "./stored-name.ts";
 
@@ -15,6 +18,10 @@ export interface HardenRequest {
   readonly testsDir: "/tests" | "/verifier";
   readonly imagePath: string;
   readonly pythonPath: string;
+  /** Download caches that the environment names: the variable and its folder. */
+  readonly caches: Readonly<Record<string, string>>;
+  /** The task's text: what it asks for by its file name is not suspect. */
+  readonly instruction: string;
   readonly cleanupConftests: boolean;
   /** Null only where the agent never ran. */
   readonly baseline: Baseline | null;
@@ -24,12 +31,19 @@ export interface HardenRequest {
 /** What hardening found; file names with bytes that are no UTF-8 escaped. Written as it is. */
 export interface HardeningEvidence {
   /**
-   * `suspect`: something that only root can write changed while an agent ran that is not root.
+   * `suspect`: something that only root can write changed while an agent ran that is not root, or the
+   * agent made a file that its verifier would load in the place of something that judges.
    * `partly watched`: nothing did where changes were looked for; `unwatched_folders` says where not.
    */
-  readonly integrity: "clean" | "suspect" | "partly watched" | "not watched";
+  readonly integrity: Hardening["integrity"];
   readonly unwatched_folders: readonly string[];
   readonly changed_system_files: readonly string[];
+  /** Files that the verifier would load in the place of something that judges, and why. */
+  readonly suspect_code: readonly string[];
+  /** Files that configure builds or tests and that the agent added, changed or removed. */
+  readonly changed_configs: readonly string[];
+  /** Hooks and programs that git runs in the workspace since the agent worked there. */
+  readonly git_programs: readonly string[];
   /** Planted code that was removed: conftest.py, sitecustomize.py, .pth and the like. */
   readonly removed_code: readonly string[];
   readonly removed_bytecode: readonly string[];
@@ -38,6 +52,10 @@ export interface HardeningEvidence {
   readonly removed_jobs: readonly string[];
   /** Folders on PATH or PYTHONPATH that an agent could write, left out. */
   readonly distrusted_folders: readonly string[];
+  /** Variables of download caches that the agent may have filled: the verifier has empty ones. */
+  readonly replaced_caches: readonly string[];
+  /** What could not be looked at or removed, as the walk said it. */
+  readonly skipped: readonly string[];
   readonly notes: readonly string[];
 }
 
@@ -48,6 +66,8 @@ export interface HardenedSandbox {
   readonly pythonPath: readonly string[];
   readonly imagePlugins: readonly string[];
   readonly isFedora: boolean;
+  /** Variables of download caches that are replaced, with their empty folders. */
+  readonly caches: Readonly<Record<string, string>>;
   readonly evidence: HardeningEvidence;
 }
 
@@ -65,25 +85,14 @@ export async function hardenSandbox(
   sandbox: Sandbox,
   request: HardenRequest,
 ): Promise<HardenedSandbox> {
-  const watched = request.agentWasRoot ? "" : (request.baseline?.takenAt ?? "");
-  const parameters = {
-    WORKDIR: request.workdir,
-    AGENT_UID: String(request.agentUid),
-    AGENT_HOME: request.agentHome,
-    VERIFIER_USER: request.verifierUser ?? "",
-    TESTS: request.testsDir,
-    IMAGE_PATH: request.imagePath,
-    PYTHON_PATH: request.pythonPath,
-    KEEP_CONFTESTS: request.cleanupConftests ? "0" : "1",
-    HAS_BASELINE: hasLines(request.baseline) ? "1" : "0",
-    SINCE: watched,
-  };
+  const parameters = parametersOf(request);
   const command = scriptCommand(HARDEN_SCRIPT, parameters, request.signal);
   const completed = await sandbox.exec(
     hasLines(request.baseline) ? { ...command, stdin: baselineLines(request.baseline) } : command,
   );
   const records = recordsOf(completed, "hardening");
   const trusted = beforeAgentNames(records);
+  const caches = valuesOf(trusted, "cache").map((name) => [name, `/run/verifier-cache/${name}`]);
   return {
     uid: Number(valuesOf(trusted, "uid")[0] ?? Number.NaN),
     home: valuesOf(trusted, "home")[0] ?? "/root",
@@ -91,7 +100,25 @@ export async function hardenSandbox(
     pythonPath: valuesOf(trusted, "pythonpath"),
     imagePlugins: valuesOf(trusted, "plugin").map((name) => name.trim()),
     isFedora: valuesOf(trusted, "fedora").length > 0,
-    evidence: evidenceOf(records, watched !== ""),
+    caches: Object.fromEntries(caches),
+    evidence: evidenceOf(records, request, parameters.SINCE !== ""),
+  };
+}
+
+function parametersOf(request: HardenRequest) {
+  const caches = Object.entries(request.caches).filter(([, dir]) => /^\/[^\n]*$/u.test(dir));
+  return {
+    WORKDIR: request.workdir,
+    AGENT_UID: String(request.agentUid),
+    AGENT_HOME: request.agentHome,
+    VERIFIER_USER: request.verifierUser ?? "",
+    TESTS: request.testsDir,
+    IMAGE_PATH: request.imagePath,
+    PYTHON_PATH: request.pythonPath,
+    CACHES: caches.map(([name, dir]) => `${name} ${dir}`).join("\n"),
+    KEEP_CONFTESTS: request.cleanupConftests ? "0" : "1",
+    HAS_BASELINE: hasLines(request.baseline) ? "1" : "0",
+    SINCE: request.agentWasRoot ? "" : (request.baseline?.takenAt ?? ""),
   };
 }
 
@@ -105,30 +132,51 @@ function beforeAgentNames(records: readonly ScriptRecord[]): readonly ScriptReco
   return end === -1 ? [] : records.slice(0, end);
 }
 
-function evidenceOf(records: readonly ScriptRecord[], isWatched: boolean): HardeningEvidence {
+function evidenceOf(
+  records: readonly ScriptRecord[],
+  request: HardenRequest,
+  isWatched: boolean,
+): HardeningEvidence {
   const named = (kind: string): readonly string[] => valuesOf(records, kind).map(shownName);
   const changed = named("changed");
   const unwatched = isWatched ? named("unwatched") : ["/"];
+  const loaded = changesOf(records, request);
+  const suspects = loaded.suspects.map(shownName);
   return {
-    integrity: integrityOf(changed, unwatched),
+    integrity: integrityOf([...changed, ...suspects], unwatched),
     unwatched_folders: unwatched,
     changed_system_files: changed,
+    suspect_code: suspects,
+    changed_configs: loaded.changedConfigs.map(shownName),
+    git_programs: loaded.gitPrograms.map(shownName),
     removed_code: named("planted"),
     removed_bytecode: named("pycache"),
     removed_links: named("link"),
     removed_jobs: named("job"),
     distrusted_folders: named("distrusted"),
+    replaced_caches: named("cache"),
+    skipped: named("skipped"),
     notes: Object.entries(NOTES)
       .filter(([kind]) => named(kind).length > 0)
       .map(([, note]) => note),
   };
 }
 
+const NOTHING: LoadedChanges = { suspects: [], changedConfigs: [], gitPrograms: [] };
+
+/** The oracle's files are the task's own, and where no agent ran nothing changed. */
+function changesOf(records: readonly ScriptRecord[], request: HardenRequest): LoadedChanges {
+  const { baseline, agentWasRoot, workdir, instruction } = request;
+  if (baseline === null || agentWasRoot) return NOTHING;
+  const after = parseLoadedCode(records);
+  return findSuspects({ before: baseline.loaded, after, workdir, instruction });
+}
+
 function integrityOf(
-  changed: readonly string[],
+  suspects: readonly string[],
   unwatched: readonly string[],
 ): HardeningEvidence["integrity"] {
-  if (changed.length > 0) return "suspect";
+  if (suspects.length > 0) return "suspect";
   if (unwatched.includes("/")) return "not watched";
   return unwatched.length > 0 ? "partly watched" : "clean";
 }

@@ -1,3 +1,7 @@
+import { CACHES_SCRIPT } from "./caches-script.ts";
+import { LOADED_FUNCTIONS, SITE_WALK } from "./loaded-script.ts";
+import { TRUSTED_FOLDERS_SCRIPT } from "./trusted-folders-script.ts";
+
 /**
  * The one shell program that runs between the agent's end and the verifier's start, as root (spec
  * 11.4 steps 2, 5 to 7; sandboxes 6). POSIX sh with the tools that busybox and Debian share, no
@@ -11,6 +15,8 @@
  *   TESTS          /tests or /verifier
  *   IMAGE_PATH     the image's PATH, PYTHON_PATH its and the task's PYTHONPATH
  *   KEEP_CONFTESTS 1 leaves conftest.py files of the workspace
+ *   CACHES         lines `VARIABLE FOLDER` of download caches that the image's or the task's
+ *                  environment names
  *   HAS_BASELINE   1 when there are lines on stdin
  *   SINCE          the baseline's time; empty when the agent was root, who may change all
  *
@@ -20,6 +26,7 @@
 export const HARDEN_SCRIPT = String.raw`
 set -u
 umask 022
+${LOADED_FUNCTIONS}
 fail() { printf 'failed %s\0' "$1"; exit 3; }
 
 # --- room: what the set-up kept back is given free; on a disk that is still nearly full the agent
@@ -79,91 +86,7 @@ mkdir -m 700 /logs/verifier || fail "/logs/verifier cannot be made new"
 [ "$uid" = 0 ] || chown "$uid:$gid" /logs/verifier || fail "/logs/verifier is not the verifier's"
 [ -d /app ] || [ -e /app ] || mkdir /app
 
-# --- where programs and modules may come from: real folders that only root can write, up to /
-[ "$WORKDIR" = / ] && fail "the workspace is /"
-line_feed='
-'
-resolve() { # the folders of a colon list as they really are, line by line
-  IFS=:
-  for each in $1; do
-    case $each in
-      *"$line_feed"*) ;;
-      /*) real=$(cd -P "$each" 2>/dev/null && pwd -P) && printf '%s\n' "$real" ;;
-    esac
-  done
-}
-set -f
-programs=$(resolve "$IMAGE_PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
-modules=$(resolve "$PYTHON_PATH")
-IFS=$line_feed
-ancestors=$(
-  for folder in $programs $modules; do
-    IFS=/ above=
-    for part in $folder; do
-      [ -n "$part" ] && above=$above/$part && printf '%s\n' "$above"
-    done
-  done
-)
-bad=$(find / $ancestors -prune \( ! -user 0 -o -perm -0020 ! -group 0 -o -perm -0002 \) 2>/dev/null)
-# A folder that holds a program which the agent may write is no better than one that is its own.
-own=$(find $programs -maxdepth 1 ! -type l ! -type d \( -user "$AGENT_UID" -o -perm -0002 \) 2>/dev/null)
-trusted() {
-  case $2/ in
-    "$WORKDIR"/*) [ "$1" = pythonpath ]; return ;;
-    /tmp/* | /var/tmp/* | /dev/* | /proc/* | /sys/* | /logs/* | /testbed/* | "$AGENT_HOME"/*)
-      return 1 ;;
-  esac
-  for above in $bad; do
-    case $2/ in "$above"/*) return 1 ;; esac
-    [ "$above" = / ] && return 1
-  done
-  [ "$1" = pythonpath ] || case $line_feed$own in *"$line_feed$2/"*) return 1 ;; esac
-}
-prefixes=
-list() { # kind, then the folders it may hold
-  kind=$1 seen=$line_feed
-  shift
-  for real; do
-    case $seen in *"$line_feed$real$line_feed"*) continue ;; esac
-    seen=$seen$real$line_feed
-    if trusted "$kind" "$real"; then
-      printf '%s %s\0' "$kind" "$real"
-      case $kind:$real in path:*/bin) prefixes=$prefixes$real$line_feed ;; esac
-    else printf 'distrusted %s\0' "$real"; fi
-  done
-}
-list path $programs
-list pythonpath $modules
-unset IFS
-set +f
-# pytest plugins of each python on that PATH, from files that only root can write
-IFS=$line_feed
-set --
-for prefix in $prefixes; do
-  for file in "$prefix"/../lib/python3*/*-packages/*-info/entry_points.txt; do
-    [ -f "$file" ] && set -- "$@" "$file"
-  done
-done
-unset IFS
-if [ $# -gt 0 ]; then
-  grep -ls '^\[pytest11\]' "$@" | while IFS= read -r file; do
-    [ -n "$(find "$file" -prune -type f -user 0 ! -perm -0002)" ] || continue
-    section=
-    while IFS= read -r line || [ -n "$line" ]; do
-      case $line in
-        '[pytest11]'*) section=1 ;;
-        '['*) section= ;;
-        *=*) [ -n "$section" ] && IFS='=' && set -- $line && unset IFS && printf 'plugin %s\0' "$1" ;;
-      esac
-    done <"$file"
-  done
-fi
-if [ -f /etc/os-release ]; then
-  while read -r line; do
-    case $line in ID=*fedora* | ID_LIKE=*fedora* | ID=*rhel* | ID_LIKE=*rhel*) printf 'fedora \0' ;; esac
-  done </etc/os-release
-fi
-
+${TRUSTED_FOLDERS_SCRIPT}
 # --- the folder of the tests
 for folder in /tests /verifier; do [ -L "$folder" ] && rm -f "$folder"; done
 [ -d "$TESTS" ] || mkdir -m 700 "$TESTS" || fail "no folder for the tests"
@@ -186,6 +109,10 @@ if [ -L "$WORKDIR" ] || [ ! -d "$WORKDIR" ]; then
   printf 'workspace %s\0' "$WORKDIR" >>"$scratch/report"
   rm -f "$WORKDIR"; mkdir -p "$WORKDIR" || fail "the workspace is gone"
 fi
+# A name that matches nothing stands where the change time cannot be asked for.
+newer='-name .'
+[ -n "$SINCE" ] && find / -prune -newerct "@$SINCE" >/dev/null 2>&1 && newer="-newerct @$SINCE"
+${CACHES_SCRIPT}
 drop='for planted; do rm -rf "$planted" && printf "planted %s\0" "$planted"; done'
 conftest=conftest.py
 [ "$KEEP_CONFTESTS" = 1 ] && conftest=sitecustomize.py
@@ -198,8 +125,10 @@ $kept
 pycache $folder
 "*) ;; *) rm -rf "$folder" && printf "pycache %s\0" "$folder" ;; esac
     done' sh {} + \
-  -o \( -name "$conftest" -o -name sitecustomize.py -o -name usercustomize.py \) -prune \
+  -o \( -name "$conftest" -o -name sitecustomize.py -o -name usercustomize.py \
+      -o -path '*/hooks/post-index-change' \) -prune \
     -exec sh -c "$drop" sh {} + \
+  -o ${SITE_WALK} \
   -o -type l -exec sh -c '
     kept=$(cat "$scratch/baseline")
     for link; do
@@ -215,7 +144,9 @@ link $link -> $(readlink "$link")
 "*) ;; *) rm -f "$link" && printf "link %s\0" "$link" ;; esac
     done' sh {} + >>"$scratch/report" 2>"$scratch/errors"
 # Tests write files here under fixed names: an agent's link would lead them elsewhere, as to the verdict.
-find /tmp /var/tmp /dev/shm -path "$WORKDIR" -prune -o -type l -user "$AGENT_UID" -exec sh -c '
+set --
+for folder in /tmp /var/tmp /dev/shm; do [ -d "$folder" ] && set -- "$@" "$folder"; done
+[ $# -gt 0 ] && find "$@" -path "$WORKDIR" -prune -o -type l -user "$AGENT_UID" -exec sh -c '
     for link; do case $(readlink -f "$link")/ in "$WORKDIR"/*) ;;
       *) rm -f "$link" && printf "link %s\0" "$link" ;; esac; done' sh {} + \
   -o ! -type d \( -name '*.py' -o -name '*.pth' -o -type p -user "$AGENT_UID" \) \
@@ -227,13 +158,7 @@ while read -r _ mounted _; do
     /usr | /bin | /sbin | /lib | /lib64 | /opt | /etc | /root) printf 'unwatched %s\0' "$mounted" ;;
   esac
 done </proc/self/mounts >>"$scratch/report"
-# A name that matches nothing stands where the change time cannot be asked for.
-newer='-name .'
-if [ -n "$SINCE" ] && find / -prune -newerct "@$SINCE" >/dev/null 2>&1; then
-  newer="-newerct @$SINCE"
-elif [ -n "$SINCE" ]; then
-  printf 'unwatched /\0' >>"$scratch/report"
-fi
+[ -n "$SINCE" ] && [ "$newer" = '-name .' ] && printf 'unwatched /\0' >>"$scratch/report"
 # An -exec + is always true, so the impossible name after it lets the other tests have their turn.
 find / -xdev -type d \( -path "$WORKDIR" -o -path /tmp -o -path /var/tmp -o -path /proc -o -path /sys \
     -o -path /dev -o -path /tests -o -path /verifier -o -path /run \) -prune \
@@ -245,8 +170,20 @@ find / -xdev -type d \( -path "$WORKDIR" -o -path /tmp -o -path /var/tmp -o -pat
     \( -user "$AGENT_UID" -o ! -type l -perm -0002 \) -exec sh -c "$drop" sh {} + \
   >>"$scratch/report" 2>>"$scratch/errors"
 chown -R -h "$uid:$gid" "$WORKDIR" || fail "the workspace cannot be made the verifier's"
+# What python would load from here goes out before anything whose length an agent decides.
 printf 'report \0'
-[ -s "$scratch/report" ] && head -c 1000000 "$scratch/report"
+list_modules "$WORKDIR"
+list_path_modules "$WORKDIR" "$PYTHON_PATH"
+list_configs "$WORKDIR"
+list_frameworks "$WORKDIR"
+list_git "$WORKDIR"
+[ -s "$scratch/errors" ] && head -n 10 "$scratch/errors" | while IFS= read -r line; do
+  printf 'skipped %.300s\0' "$line"
+done
+if [ -s "$scratch/report" ]; then
+  [ -n "$(find "$scratch/report" -size +1953)" ] && printf 'skipped names beyond 1 MB of this list\0'
+  head -c 1000000 "$scratch/report"
+fi
 printf '\0done \0'
 rm -rf "$scratch"
 `;

@@ -32,6 +32,7 @@ export async function runTests(
     usesUv: facts.usesUv,
     usesCtrf: facts.usesCtrf,
     testsDir,
+    caches: hardened.caches,
     imageEnv: request.imageEnv,
     taskEnv: request.env,
   });

@@ -4,10 +4,12 @@ import { verifierCrashed, verifierTimedOut } from "../../core/outcome/error-text
 import type { AttemptFolder } from "../../core/ports/attempt-folder.ts";
 import { type ByteStream, type Sandbox, SandboxError } from "../../core/ports/sandbox.ts";
 import { firstFailedTest } from "../../core/results/first-failed-test.ts";
+import { CACHE_VARIABLES } from "./caches-script.ts";
 import { type HardenedSandbox, hardenSandbox, isRemarkable } from "./harden-sandbox.ts";
 import { judgeVerdict } from "./judge-verdict.ts";
 import { KeptOutput } from "./kept-output.ts";
 import { packTests } from "./pack-tests.ts";
+import { pythonPathOf } from "./python-path.ts";
 import { readVerdict } from "./read-verdict.ts";
 import { runTests, type TestRun } from "./run-tests.ts";
 import type { VerifierTimeoutInfo, VerifyReport, VerifyRequest } from "./verify-request.ts";
@@ -81,7 +83,8 @@ class Verification {
       verifierUser: user,
       testsDir: `/${placement}`,
       imagePath: imageEnv["PATH"] ?? "",
-      pythonPath: [env["PYTHONPATH"], imageEnv["PYTHONPATH"]].filter(Boolean).join(":"),
+      pythonPath: pythonPathOf(env, imageEnv),
+      caches: cachesOf({ ...imageEnv, ...env }),
     });
     if (isRemarkable(hardened.evidence))
       await this.#folder.write(
@@ -161,6 +164,14 @@ class Verification {
     for (const [path, bytes] of judged.files) await this.#folder.write(path, bytes);
     return { evidence: judged.evidence, warnings: judged.warnings, firstFailedTest: failed };
   }
+}
+
+function cachesOf(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(CACHE_VARIABLES.flatMap((name) => named(name, env[name])));
+}
+
+function named(name: string, folder: string | undefined): [string, string][] {
+  return folder === undefined ? [] : [[name, folder]];
 }
 
 /** Runs a step whose failure leaves no verdict. A sandbox that is gone is not the verifier's matter. */

@@ -15,6 +15,8 @@ export interface EnvironmentParts {
   readonly usesCtrf: boolean;
   /** Where the tests lie: `/tests` or `/verifier`. */
   readonly testsDir: string;
+  /** Variables of download caches that the agent may have filled, with empty folders instead. */
+  readonly caches: Readonly<Record<string, string>>;
   readonly imageEnv: Readonly<Record<string, string>>;
   readonly taskEnv: Readonly<Record<string, string>>;
 }
@@ -32,6 +34,7 @@ export function verifierEnvironment(parts: EnvironmentParts): Readonly<Record<st
     ...parts.imageEnv,
     ...parts.taskEnv,
     ...pythonEnvironment(parts),
+    ...parts.caches,
     PATH: parts.path.join(":"),
     HOME: parts.home,
     LD_PRELOAD: "",
@@ -43,7 +46,7 @@ export function verifierEnvironment(parts: EnvironmentParts): Readonly<Record<st
     DJANGO_SETTINGS_MODULE: "",
     CELERY_CONFIG_MODULE: "",
     // The one program that git itself runs from a repository's config on a mere `git status`. Hooks
-    // stay: they can be what a task asked the agent to write.
+    // and filters stay: they can be what a task asked the agent to write (docs/decisions).
     GIT_CONFIG_COUNT: "1",
     GIT_CONFIG_KEY_0: "core.fsmonitor",
     GIT_CONFIG_VALUE_0: "false",

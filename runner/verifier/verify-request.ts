@@ -8,6 +8,8 @@ import type { HardeningEvidence } from "./harden-sandbox.ts";
 /** Everything that a verification needs, resolved: no template, no path to look up. */
 export interface VerifyRequest {
   readonly taskName: string;
+  /** The task's text, as the agent got it. */
+  readonly instruction: string;
   /** The task and its tests on this machine, absolute. */
   readonly taskDir: string;
   readonly testsDir: string;

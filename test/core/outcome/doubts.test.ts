@@ -20,6 +20,7 @@ function noted(notes: string[], reward = 0): TrialRecord {
     network_verifier: "closed",
     seccomp: "docker",
     notes,
+    hardening: null,
   };
   return { ...aRecord({ reward }), isolation };
 }

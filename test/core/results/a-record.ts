@@ -81,5 +81,6 @@ export function onImage(digest: string | null): Isolation {
     network_verifier: "closed",
     seccomp: "builtin",
     notes: [],
+    hardening: null,
   };
 }

@@ -80,6 +80,16 @@ const isolation: fc.Arbitrary<Isolation> = fc.record({
   network_verifier: text,
   seccomp: text,
   notes: fc.array(text, { maxLength: 3 }),
+  hardening: orNull(
+    fc.record({
+      integrity: fc.constantFrom("clean", "suspect", "partly watched", "not watched"),
+      suspects: fc.array(text, { maxLength: 3 }),
+      more_suspects: count,
+      changed_configs: fc.array(text, { maxLength: 3 }),
+      removed: count,
+      not_done: fc.array(text, { maxLength: 3 }),
+    }),
+  ),
 });
 
 /** Any record the runner may hold, hostile texts included. */

@@ -22,6 +22,8 @@ async function harden(
     testsDir: "/tests",
     imagePath: "",
     pythonPath: "",
+    caches: {},
+    instruction: "Write the answer to answer.txt.",
     cleanupConftests: true,
     signal,
     ...over,

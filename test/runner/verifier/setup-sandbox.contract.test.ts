@@ -119,8 +119,8 @@ describe.each(WORLDS)("set-up on $name", (world) => {
       "/app/pkg/__pycache__",
     ]);
     expect(baseline.links).toEqual(["/app/data -> /data"]);
-    expect(Object.keys(baseline.buildFiles)).toEqual(["Makefile"]);
-    expect(baseline.buildFiles["Makefile"]).toMatch(/^[0-9a-f]{64}$/u);
+    expect([...baseline.loaded.configs.keys()]).toEqual(["Makefile"]);
+    expect(baseline.loaded.configs.get("Makefile")).toMatch(/^[0-9a-f]{64}$/u);
     expect(baseline.takenAt).toMatch(/^\d+(?:\.\d+)?$/u);
   });
 

@@ -18,6 +18,7 @@ const PARTS: EnvironmentParts = {
   usesUv: false,
   usesCtrf: false,
   testsDir: "/tests",
+  caches: {},
   imageEnv: {},
   taskEnv: {},
 };

@@ -50,6 +50,7 @@ export async function verify(scene: Scene): Promise<Verified> {
   let nowMs = 0;
   const request: VerifyRequest = {
     taskName: "task",
+    instruction: "Do it.",
     taskDir,
     testsDir: join(taskDir, "tests"),
     placement: "tests",
