@@ -9,7 +9,7 @@ import {
 /**
  * Prepares each image once for all trials that start from it, at most `buildConcurrency` at a time.
  * A failed build is forgotten, so that a retry tries again, unless the same files must fail again:
- * then every later trial of the run, each repeat too, is told so at once.
+ * then every later trial of the job is told so at once.
  */
 export class PreparedImages {
   readonly #backend: SandboxBackend;
@@ -23,7 +23,8 @@ export class PreparedImages {
 
   async prepare(request: ImageRequest): Promise<PreparedImage> {
     const { source } = request;
-    const key = source.kind === "prebuilt" ? source.reference : source.contextDigest;
+    const name = source.kind === "prebuilt" ? source.reference : source.contextDigest;
+    const key = JSON.stringify([name, ...(request.leaveOut ?? [])]);
     const known = this.#images.get(key);
     if (known !== undefined) return await known;
     const prepared = this.#limit(() => this.#backend.prepare(request));

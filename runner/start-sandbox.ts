@@ -6,12 +6,15 @@ import { renderTrialConfig } from "../core/results/render-trial-config.ts";
 import { inlineEntry } from "../core/tar/inline-entry.ts";
 import { writeTar } from "../core/tar/write-tar.ts";
 import { type AttemptState, ownerOf } from "./attempt-state.ts";
+import { payForSandbox } from "./spend/spend-phases.ts";
 import { readyTask } from "./ready-task.ts";
 import { type ReadySandbox, setupSandbox } from "./setup/setup-sandbox.ts";
 import { testEntries } from "./verifier/pack-tests.ts";
 import { pythonPathOf } from "./verifier/python-path.ts";
 
 const SETUP_TIMEOUT_SEC = 120;
+/** A task's bundled skills are no part of its image in a run without skills, as all are (spec 11.1). */
+const TASK_SKILLS = ["skills"];
 /** Docker's own default is unlimited; a fork bomb must meet a limit (attack 19). */
 const MAX_PROCESSES = 2048;
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -35,6 +38,7 @@ export async function startSandbox(state: AttemptState): Promise<void> {
   state.image = await deps.images.prepare({
     source: task.image,
     contextDir: join(task.dir, task.environmentDir),
+    leaveOut: TASK_SKILLS,
     baseImageMap: deps.settings.baseImageMap,
     timeoutMs: task.config.sandbox.buildTimeoutSec * 1000,
     limits,
@@ -45,6 +49,7 @@ export async function startSandbox(state: AttemptState): Promise<void> {
   });
   state.phases.enter("start");
   signal.throwIfAborted();
+  await payForSandbox(state);
   const { setup: network } = givenNetworks(task.config, deps.backend.caps);
   const env = { ...state.image.env, ...task.config.sandbox.env };
   state.sandbox = await deps.backend.create({

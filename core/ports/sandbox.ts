@@ -54,6 +54,8 @@ export interface ImageRequest {
   readonly source: ImageSource;
   /** The build context: an absolute folder on this machine. */
   readonly contextDir: string;
+  /** Names at its top that the image must not have, with what lies below: neither by `COPY .` nor by name. */
+  readonly leaveOut?: readonly string[];
   readonly baseImageMap: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly limits: SandboxLimits;

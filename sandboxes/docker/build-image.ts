@@ -10,6 +10,7 @@ import { type ExtraFile, packContext } from "./pack-context.ts";
 
 export interface BuildOptions {
   readonly contextDir: string;
+  readonly leaveOut?: readonly string[];
   readonly recipe: BuildRecipe;
   readonly tag: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -30,8 +31,8 @@ const OWN_DOCKERFILE = ".benchflow.dockerfile";
  * `build-lost` with the daemon's words, `disk-full`, or the signal's reason; an aborted build is ended by the daemon.
  */
 export async function buildImage(client: EngineClient, options: BuildOptions): Promise<string> {
-  const { recipe, contextDir, limits } = options;
-  const extras = recipe.isUnchanged ? [] : dockerfileInPlace(contextDir, recipe.text);
+  const { recipe, contextDir, limits, leaveOut = [] } = options;
+  const replaced = recipe.isUnchanged ? [] : dockerfileInPlace(contextDir, recipe.text);
   const memoryBytes = Math.round(limits.memoryMb * 1024 * 1024);
   try {
     const response = await client.call("POST", "/build", {
@@ -47,7 +48,7 @@ export async function buildImage(client: EngineClient, options: BuildOptions): P
         rm: true,
         forcerm: true,
       },
-      body: packContext(contextDir, extras),
+      body: packContext(contextDir, { replaced, leaveOut }),
       signal: options.signal,
       timeoutMs: null,
     });

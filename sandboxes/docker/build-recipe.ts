@@ -4,6 +4,7 @@ import { messageOf } from "../../core/errors.ts";
 import { SandboxError } from "../../core/ports/sandbox.ts";
 import { findFetch } from "../../core/tasks/dockerfile/find-fetch.ts";
 import type { Instruction } from "../../core/tasks/dockerfile/instruction.ts";
+import { leaveOut, leftOutSources } from "../../core/tasks/dockerfile/leave-out.ts";
 import { parseDockerfile, type Stage } from "../../core/tasks/dockerfile/parse-dockerfile.ts";
 import {
   planStages,
@@ -31,6 +32,7 @@ export interface BuildRecipe {
 
 export interface RecipeOptions {
   readonly contextDir: string;
+  readonly leaveOut?: readonly string[];
   readonly baseImageMap: Readonly<Record<string, string>>;
   readonly platform: string;
 }
@@ -48,7 +50,7 @@ export async function readRecipe(options: RecipeOptions): Promise<BuildRecipe> {
 /** Pure part of `readRecipe`. */
 export function makeRecipe(
   text: string,
-  { baseImageMap, platform }: Omit<RecipeOptions, "contextDir">,
+  { baseImageMap, platform, leaveOut: names = [] }: Omit<RecipeOptions, "contextDir">,
 ): BuildRecipe {
   const dockerfile = parseDockerfile(text);
   const { stages } = planStages(dockerfile, { platform });
@@ -56,6 +58,7 @@ export function makeRecipe(
   const buildKitOnly = findBuildKitOnly(dockerfile.instructions);
   const edits = stages.flatMap((stage) => mapBases(stage, stages, mapped));
   if (buildKitOnly === null) edits.push(...dockerfile.stages.flatMap(plainHeredocs));
+  edits.push(...dockerfile.instructions.flatMap((each) => dropSources(each, names)));
   const fromStages = dockerfile.stages.flatMap((stage) => {
     const planned = stages.find((each) => each.index === stage.index);
     return planned === undefined ? [] : mapFrom(stage, planned, mapped);
@@ -83,6 +86,26 @@ interface Edit {
   readonly line: number;
   readonly endLine: number;
   readonly replace: (lines: string) => string;
+}
+
+/** A source left out goes from its line, and with the last one the whole instruction. */
+function dropSources(each: Instruction, names: readonly string[]): Edit[] {
+  const dropped = leftOutSources(each, names);
+  if (dropped.length === 0) return [];
+  const { line, endLine } = each;
+  if (leaveOut(each, names) === null) return [{ line, endLine, replace: () => "" }];
+  const replace = (lines: string): string =>
+    dropped.reduce((text, source) => withoutWord(text, source), lines);
+  return [{ line, endLine, replace }];
+}
+
+/** Without the first such word, in the list form or in the form of blanks between. */
+function withoutWord(text: string, word: string): string {
+  const listed = `${JSON.stringify(word)},`;
+  if (text.includes(listed)) return text.replace(listed, () => "");
+  const words = text.split(/(?<=\s)(?=\S)/u);
+  const at = words.findIndex((each) => each.trimEnd() === word);
+  return words.toSpliced(at, at < 0 ? 0 : 1).join("");
 }
 
 function mapFrom(

@@ -50,8 +50,8 @@ export async function buildWithCli(
   };
   createInterface({ input: child.stdout }).on("line", take);
   createInterface({ input: child.stderr }).on("line", take);
-  const extras = recipe.isUnchanged ? [] : [{ name: "Dockerfile", content: recipe.text }];
-  const context = packContext(options.contextDir, extras);
+  const replaced = recipe.isUnchanged ? [] : [{ name: "Dockerfile", content: recipe.text }];
+  const context = packContext(options.contextDir, { replaced, leaveOut: options.leaveOut ?? [] });
   // A client that stops reading has failed: its exit code and words say why, not the broken pipe.
   pipeline(Readable.from(context), child.stdin).catch(() => undefined);
   const code = await exit;

@@ -27,7 +27,7 @@ export interface ImageSettings {
 const PING_MS = 15_000;
 
 /** Bump when the same context must give another image than it did. */
-const RECIPE_REVISION = 1;
+const RECIPE_REVISION = 2;
 
 /** Images of tasks: built once for each context digest and kept, or found, or pulled; never taken over. */
 export class DockerImages {
@@ -60,7 +60,8 @@ export class DockerImages {
     const found: ImageFacts[] = [];
     for (const base of recipe.bases) found.push(await this.#obtain(base, request));
     const bases = found.map(({ id }) => id);
-    const key = keyOf({ revision: RECIPE_REVISION, contextDigest, platform, bases });
+    const { leaveOut = [] } = request;
+    const key = keyOf({ revision: RECIPE_REVISION, contextDigest, leaveOut, platform, bases });
     const cached = await findCached(this.#client, key);
     if (cached !== null) return this.#noted(cached, false);
     // What a base has the builder run first is as foreign as the Dockerfile.

@@ -18,6 +18,12 @@ export interface ExtraFile {
   readonly content: string;
 }
 
+export interface PackOptions {
+  readonly replaced?: readonly ExtraFile[];
+  /** Names at the top that stay out, with what lies below. */
+  readonly leaveOut?: readonly string[];
+}
+
 const NO_RULES: IgnoreRules = { patterns: [] };
 
 /**
@@ -25,9 +31,12 @@ const NO_RULES: IgnoreRules = { patterns: [] };
  * `.dockerignore` leaves out. The Dockerfile itself always goes along, as docker's client does it.
  * Throws `build-failed` for a rule file that cannot be read.
  */
-export function packContext(contextDir: string, replaced: readonly ExtraFile[] = []): ByteStream {
+export function packContext(
+  contextDir: string,
+  { replaced = [], leaveOut = [] }: PackOptions = {},
+): ByteStream {
   const rules = readIgnoreFile(contextDir)?.rules ?? NO_RULES;
-  const names = new Set(replaced.map(({ name }) => name));
+  const names = new Set([...leaveOut, ...replaced.map(({ name }) => name)]);
   async function* entries(): AsyncGenerator<TarSource, void, undefined> {
     yield* replaced.map(({ name, content }) => inlineEntry(name, content));
     yield* folderEntries({ contextDir, rules, skip: names }, "");

@@ -19,17 +19,18 @@ export interface ContextEntry {
 
 const MAX_ENTRIES = 200_000;
 
-/** The files of a build context, less what `.dockerignore` leaves out. No link is followed. */
+/** The files of a build context, less what `.dockerignore` or the caller leaves out. No link is followed. */
 export class BuildContext {
   readonly #dir: string;
   readonly #entries: readonly ContextEntry[];
 
-  constructor(dir: string) {
+  constructor(dir: string, leaveOut: readonly string[] = []) {
     this.#dir = realpathSync(dir);
     const rules = readIgnoreFile(this.#dir)?.rules ?? { patterns: [] };
-    this.#entries = listFolder(this.#dir).filter(
-      ({ name }) => !isIgnored(rules, name.toString("utf8")),
-    );
+    this.#entries = listFolder(this.#dir).filter((entry) => {
+      const name = entry.name.toString("utf8");
+      return !leaveOut.includes(name.split("/", 1)[0] ?? "") && !isIgnored(rules, name);
+    });
   }
 
   /**

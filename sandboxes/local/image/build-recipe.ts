@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { messageOf } from "../../../core/errors.ts";
 import { type ImageRequest, SandboxError } from "../../../core/ports/sandbox.ts";
 import type { Instruction, RunInstruction } from "../../../core/tasks/dockerfile/instruction.ts";
+import { leaveOut } from "../../../core/tasks/dockerfile/leave-out.ts";
 import { parseDockerfile } from "../../../core/tasks/dockerfile/parse-dockerfile.ts";
 import {
   type StagePlan,
@@ -26,7 +27,7 @@ const MAX_DOCKERFILE_BYTES = 1024 * 1024;
  * refuse, `unsupported` for what only Docker can build, with the line.
  */
 export function readRecipe(request: ImageRequest, platform: string): BuildRecipe {
-  const { source, contextDir } = request;
+  const { source, contextDir, leaveOut: names = [] } = request;
   const text =
     source.kind === "prebuilt"
       ? `FROM ${source.reference}\n`
@@ -42,7 +43,7 @@ export function readRecipe(request: ImageRequest, platform: string): BuildRecipe
   return {
     from: stage.base.reference,
     scope: startStage(plan, EMPTY_IMAGE),
-    instructions: stage.instructions,
+    instructions: stage.instructions.flatMap((each) => leaveOut(each, names) ?? []),
   };
 }
 

@@ -31,7 +31,7 @@ const ImageFile = z.object({
 type ImageFile = z.infer<typeof ImageFile>;
 
 /** Raised when the same context must give another image than it did. */
-const REVISION = 2;
+const REVISION = 3;
 
 export interface ImageStoreOptions {
   readonly state: StateFolder;
@@ -133,7 +133,7 @@ export class ImageStore {
       const config = await replayDockerfile(
         recipe,
         shell,
-        () => (context ??= new BuildContext(request.contextDir)),
+        () => (context ??= new BuildContext(request.contextDir, request.leaveOut ?? [])),
       );
       const staged = state.stage();
       await sandbox.capture(join(staged, "layers"));
@@ -152,9 +152,10 @@ export class ImageStore {
     }
   }
 
-  #idOf({ source }: ImageRequest, recipe: BuildRecipe): string {
+  #idOf({ source, leaveOut = [] }: ImageRequest, recipe: BuildRecipe): string {
     const content = source.kind === "dockerfile" ? source.contextDigest : `prebuilt ${recipe.from}`;
-    const parts = [REVISION, content, this.#options.base.key, this.#options.platform];
+    const { base, platform } = this.#options;
+    const parts = [REVISION, content, leaveOut, base.key, platform];
     return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
   }
 

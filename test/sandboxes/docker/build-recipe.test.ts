@@ -37,6 +37,21 @@ test("mapped bases change FROM and COPY --from, and nothing else of their lines"
   expect(mapped.bases.toSorted()).toEqual(["mine:1", "mine:2"]);
 });
 
+test("what is left out of the context is copied by no line, and the rest of the line is", () => {
+  const text =
+    'FROM debian:12\nCOPY skills/ \\\n  /skills/\nCOPY --chown=0:0 a ./skills b /x/\nCOPY ["skills", "c d", "/y/"]\nRUN ls\n';
+  const made = makeRecipe(text, {
+    baseImageMap: {},
+    platform: "linux/amd64",
+    leaveOut: ["skills"],
+  });
+  expect(made.text).toBe(
+    'FROM debian:12\n\nCOPY --chown=0:0 a b /x/\nCOPY [ "c d", "/y/"]\nRUN ls\n',
+  );
+  expect(made.isUnchanged).toBe(false);
+  expect(recipe(text).isUnchanged).toBe(true);
+});
+
 test("stages that nothing needs bring no base, and scratch is none", () => {
   const text = "FROM unused:1 AS a\nFROM scratch AS b\nCOPY x /\nFROM b\nCOPY y /\n";
   expect(recipe(text)).toMatchObject({ bases: [], runsCommands: false });

@@ -117,6 +117,22 @@ test("a step that fails is the task's fault, with the daemon's words", async () 
   await expect(backend.prepare(copies)).rejects.toMatchObject({ failure: "build-failed" });
 });
 
+test("an image never has what is left out of its context, by COPY . or by name", async () => {
+  const files = {
+    Dockerfile: "FROM bench-base:busybox\nCOPY . /all/\nCOPY skills/ /skills/\nCOPY a skills /x/\n",
+    a: "a",
+    "skills/one/SKILL.md": "secret",
+  };
+  const script = "ls /; ls -R /all /x";
+  const request = shop.contextOf(files, { leaveOut: ["skills"] });
+  const without = await shop.listing(await backend.prepare(request), script);
+  expect(without).toContain("Dockerfile");
+  expect(without).not.toMatch(/skills|SKILL/u);
+  // The same context with everything is another image.
+  const { leaveOut: _, ...whole } = request;
+  expect(await shop.listing(await backend.prepare(whole), script)).toMatch(/SKILL\.md/u);
+});
+
 test("a step that fetches and fails may be the network's loss", async () => {
   const request = shop.contextOf({
     Dockerfile: "FROM bench-base:busybox\nRUN wget -q http://127.0.0.1:1/x\n",

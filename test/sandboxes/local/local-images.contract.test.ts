@@ -181,3 +181,20 @@ describe("an image", () => {
     expect(await shop.seen(mine, "ls /mine")).toBe("/mine");
   });
 });
+
+test("an image never has what is left out of its context, by COPY . or by name", async () => {
+  const dockerfile =
+    "FROM debian\nCOPY . /all/\nCOPY skills/ /opt/skills/\nCOPY a skills /opt/x/\n";
+  const files = { a: "a", "skills/one/SKILL.md": "secret" };
+  const request = shop.requestFor(dockerfile, files, { leaveOut: ["skills"] });
+  const script = "find /all /opt/skills /opt/x 2>/dev/null || true";
+  const without = await shop.seen(await shop.local.backend.prepare(request), script);
+  expect(without).toContain("/all/Dockerfile");
+  expect(without).toContain("/opt/x/a");
+  expect(without).not.toMatch(/skills|SKILL/u);
+  // The same context with everything is another image.
+  const { leaveOut: _, ...whole } = request;
+  expect(await shop.seen(await shop.local.backend.prepare(whole), script)).toMatch(
+    /\/opt\/skills\/one\/SKILL\.md/u,
+  );
+});
