@@ -10,6 +10,7 @@ export interface AttemptQuestion {
   readonly attempt: number;
   readonly rolloutName: string;
   readonly verifyOnlyFrom: string | null;
+  readonly earlierVerifierFailures: number;
   /** Identifies the command, in the owner labels of its sandboxes. */
   readonly runId: string;
 }
@@ -35,5 +36,6 @@ export function attemptSpec(question: AttemptQuestion): AttemptSpec {
     lenientRewards: settings.lenientRewards,
     saveOutputs: settings.saveOutputs,
     verifyOnlyFrom,
+    earlierVerifierFailures: question.earlierVerifierFailures,
   };
 }

@@ -11,6 +11,7 @@ import type { Agent } from "../runner/agents/agent.ts";
 import { PreparedImages } from "../runner/prepared-images.ts";
 import { runTrial, sealUnstarted, type TrialDeps } from "../runner/run-trial.ts";
 import { attemptSpec } from "./attempt-spec.ts";
+import { NopVerdicts } from "./nop-verdicts.ts";
 import type { RunDeps } from "./run-deps.ts";
 
 export interface JobRun {
@@ -53,6 +54,13 @@ interface EndedAttempt {
   readonly decision: RetryDecision;
 }
 
+/** What a trial's next attempt has to know of those before it. */
+interface Before {
+  /** The attempt whose saved work is only to be verified again. */
+  verifyOnlyFrom: string | null;
+  verifierFailures: number;
+}
+
 class TrialQueue {
   readonly #run: JobRun;
   readonly #stop: AbortController;
@@ -60,6 +68,7 @@ class TrialQueue {
   readonly #limit: ReturnType<typeof pLimit>;
   readonly #images: PreparedImages;
   readonly #tasks: ReadonlyMap<string, Task>;
+  readonly #nop: NopVerdicts;
   #breaker;
 
   constructor(run: JobRun, stop: AbortController) {
@@ -73,6 +82,7 @@ class TrialQueue {
       settings.buildConcurrency ?? settings.concurrency,
     );
     this.#tasks = new Map(tasks.map((task) => [task.name, task]));
+    this.#nop = new NopVerdicts(run.deps.store, settings.jobsDir);
     this.#breaker = closedBreaker(settings.breakerThreshold);
   }
 
@@ -83,14 +93,18 @@ class TrialQueue {
   async runToEnd(trial: PlannedTrial): Promise<boolean> {
     const task = this.#tasks.get(trial.taskName);
     if (task === undefined) throw new Error(`the plan has no task ${trial.taskName}`);
-    let verifyOnlyFrom = trial.action === "verify-only" ? trial.rolloutName : null;
+    const before: Before = {
+      verifyOnlyFrom: trial.action === "verify-only" ? trial.rolloutName : null,
+      verifierFailures: trial.verifierFailures,
+    };
     for (let made = 1; !this.#signal.aborted; made += 1) {
-      const spec = this.#specOf(task, trial.attempt + made - 1, verifyOnlyFrom);
+      const spec = this.#specOf(task, trial.attempt + made - 1, before);
       const ended = await this.#limit(() => this.#takeTurn(spec, made));
       if (ended === null) return false;
       const { record, decision } = ended;
       if (!decision.retry) return !this.#signal.aborted || record.outcome.kind === "scored";
-      verifyOnlyFrom = decision.verifyOnly ? record.rolloutName : null;
+      before.verifyOnlyFrom = decision.verifyOnly ? record.rolloutName : null;
+      before.verifierFailures = record.verification?.failures ?? 0;
       await this.#wait(decision.delayMs);
     }
     return false;
@@ -115,11 +129,13 @@ class TrialQueue {
     }
   }
 
-  #specOf(task: Task, attempt: number, verifyOnlyFrom: string | null): AttemptSpec {
+  #specOf(task: Task, attempt: number, before: Before): AttemptSpec {
     const { plan, job, deps, folder } = this.#run;
     const rolloutName = rolloutNameOf(task.name, deps.newHex8());
     const runId = folder.token;
-    return attemptSpec({ plan, job, task, attempt, rolloutName, verifyOnlyFrom, runId });
+    const { verifyOnlyFrom, verifierFailures: earlierVerifierFailures } = before;
+    const earlier = { verifyOnlyFrom, earlierVerifierFailures };
+    return attemptSpec({ plan, job, task, attempt, rolloutName, runId, ...earlier });
   }
 
   /** One attempt; null when the run was stopped before it began. */
@@ -139,6 +155,7 @@ class TrialQueue {
       onEvent: deps.onEvent,
       signal: this.#signal,
       settings: plan.settings,
+      askNop: async (asked) => await this.#nop.ask(asked),
     };
     if (this.#breaker.isOpen) {
       const message = breakerMessage(this.#breaker);

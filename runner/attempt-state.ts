@@ -29,6 +29,8 @@ export interface TrialDeps {
   readonly clock: Clock;
   readonly ownerProcess: string;
   readonly settings: RunSettings;
+  /** Whether the attempt's verifier works on nop's workspace; null when no nop control tells. */
+  readonly askNop: (spec: AttemptSpec) => Promise<boolean | null>;
   readonly onEvent: OnEvent;
   /** The person's stop: the agent is stopped, what there is is kept, the sandbox removed. */
   readonly signal: AbortSignal;
@@ -53,6 +55,12 @@ export interface AttemptState {
   verifierTimeout: VerifierTimeoutInfo | null;
   firstFailedTest: string | null;
   hardening: Hardening | null;
+  /** How often the verifier gave no verdict in this attempt. */
+  verifierFailures: number;
+  /** Whether the verifier works on nop's workspace, where that was asked. */
+  worksOnNop: boolean | null;
+  /** The saved work that was to be verified again is damaged or gone. */
+  verifyRefused: boolean;
   workspaceSaved: boolean;
   stats: SandboxStats | null;
   networks: { agent: string; verifier: string };
@@ -90,6 +98,9 @@ export async function openAttempt(
     verifierTimeout: null,
     firstFailedTest: null,
     hardening: null,
+    verifierFailures: 0,
+    worksOnNop: null,
+    verifyRefused: false,
     workspaceSaved: false,
     stats: null,
     networks: { agent: "none", verifier: "none" },

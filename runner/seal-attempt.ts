@@ -3,7 +3,8 @@ import type { TrialRecord } from "../core/model/record.ts";
 import { contextDigestOf } from "../core/plan/trial-version.ts";
 import type { Isolation, PhaseSpan, Resources } from "../core/model/trial.ts";
 import { classifySandboxFailure } from "../core/outcome/classify-sandbox-failure.ts";
-import { decideOutcome } from "../core/outcome/decide-outcome.ts";
+import { messageOf } from "../core/errors.ts";
+import { AFTER_AGENT_FAILURES, decideOutcome } from "../core/outcome/decide-outcome.ts";
 import type { AgentEnd, TrialEvidence, TrialStop } from "../core/outcome/trial-evidence.ts";
 import { renderSideFiles } from "../core/results/render-side-files.ts";
 import {
@@ -26,6 +27,7 @@ const MAX_SLEPT_MS = 30_000;
 export async function sealAttempt(state: AttemptState): Promise<TrialRecord> {
   const { spec, deps, trajectory } = state;
   await trajectory.close();
+  await compareWithNop(state);
   const spans = state.phases.end();
   const record = recordOf(state, spans);
   const utcOffsetMinutes = -state.startedAt.getTimezoneOffset();
@@ -40,6 +42,19 @@ export async function sealAttempt(state: AttemptState): Promise<TrialRecord> {
   for (const [path, text] of sideFiles) await deps.folder.write(path, text);
   await deps.folder.seal(renderTrialResult(record, extrasOf(state, utcOffsetMinutes)));
   return record;
+}
+
+/** A verifier that failed more than once: is it the task's fault, or what the agent left (attack 32)? */
+async function compareWithNop(state: AttemptState): Promise<void> {
+  const { spec, deps, verifier, verifierFailures } = state;
+  const failures = spec.earlierVerifierFailures + verifierFailures;
+  if (verifier.kind !== "error" || failures < AFTER_AGENT_FAILURES || spec.agent === "nop") return;
+  try {
+    state.worksOnNop = await deps.askNop(spec);
+  } catch (thrown) {
+    // Another job's folder that cannot be read is told, and takes nothing from this trial.
+    state.notes.push(`no nop control could be read: ${messageOf(thrown)}`);
+  }
 }
 
 function recordOf(state: AttemptState, spans: readonly PhaseSpan[]): TrialRecord {
@@ -74,6 +89,12 @@ function recordOf(state: AttemptState, spans: readonly PhaseSpan[]): TrialRecord
     spans: [...spans],
     resources: resourcesOf(state),
     isolation: isolationOf(state),
+    verification: {
+      verify_only_from: spec.verifyOnlyFrom,
+      refused: state.verifyRefused,
+      failures: evidence.verifierFailures,
+      works_on_nop: evidence.verifierWorksOnNop,
+    },
     workspaceSaved: state.workspaceSaved,
     firstFailedTest: state.firstFailedTest,
   };
@@ -87,8 +108,8 @@ function evidenceOf(state: AttemptState): TrialEvidence {
     stop: slept ? { kind: "host-suspended" } : state.stop,
     phase: state.stoppedIn,
     workspaceSaved: state.workspaceSaved,
-    verifierFailures: state.verifier.kind === "error" ? 1 : 0,
-    verifierWorksOnNop: null,
+    verifierFailures: state.spec.earlierVerifierFailures + state.verifierFailures,
+    verifierWorksOnNop: state.worksOnNop,
   };
 }
 

@@ -48,5 +48,6 @@ export async function verifyWork(state: AttemptState, work: FinishedWork): Promi
   state.verifierTimeout = report.timeout;
   state.firstFailedTest = report.firstFailedTest;
   state.hardening = report.hardening === null ? null : summarizeHardening(report.hardening);
+  state.verifierFailures = report.failures;
   state.notes.push(...report.warnings);
 }

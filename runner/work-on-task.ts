@@ -1,3 +1,4 @@
+import { BenchError } from "../core/errors.ts";
 import type { TrialRecord } from "../core/model/record.ts";
 import type { AgentEnd } from "../core/outcome/trial-evidence.ts";
 import { endedProcessesNote } from "../core/outcome/doubts.ts";
@@ -120,7 +121,12 @@ async function restoreWork(
 ): Promise<void> {
   const { folder, agent } = state.deps;
   const earlier = await readEarlier(state, rolloutName);
-  await restoreWorkspace(sandbox, folder, { rolloutName, workdir, signal: state.signal });
+  await restoreWorkspace(sandbox, folder, { rolloutName, workdir, signal: state.signal }).catch(
+    (thrown: unknown) => {
+      state.verifyRefused = thrown instanceof BenchError && thrown.kind === "config";
+      throw thrown;
+    },
+  );
   const end = earlier === null ? ({ kind: "completed" } as const) : endOf(earlier);
   state.report = {
     ...reportOf(earlier?.agentName ?? agent.name, end),

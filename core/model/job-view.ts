@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { Isolation } from "./trial.ts";
+import { Isolation, Verification } from "./trial.ts";
 import { Quarantined } from "./record.ts";
 import { MixedImage, SolveRates } from "./summary.ts";
 import { ResultOutcome } from "./trial-result.ts";
@@ -94,6 +94,7 @@ export const TrialDocument = z.object({
   review: z.null(),
   rubric_reviews: z.array(z.never()),
   sandbox: Isolation.nullable(),
+  verification: Verification.nullable(),
   scoring: z.null(),
   integration_failure: z.null(),
   attempts: z.array(
@@ -165,6 +166,8 @@ export const JobDocument = z.object({
     }),
   ),
   quarantined: z.array(Quarantined),
+  /** Folders of attempts whose seal a later command wrote. */
+  recovered: z.array(z.string()),
   /** Over one job, or over the repeats of one run; `jobs` are their paths. */
   mixed_images: z.array(MixedImage.extend({ jobs: z.array(z.string()) })),
 });

@@ -15,6 +15,8 @@ export const PlannedTrial = z.object({
   attempt: z.int().min(1),
   /** The attempt whose result stands (keep) or whose workspace is verified again (verify-only). */
   rolloutName: z.string().nullable(),
+  /** How often the verifier gave no verdict in the attempts so far. */
+  verifierFailures: z.int().min(0),
 });
 export type PlannedTrial = z.infer<typeof PlannedTrial>;
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AgentError, Outcome, Rewards, VerifierError } from "./outcome.ts";
-import { Isolation, PhaseSpan, Resources } from "./trial.ts";
+import { Isolation, PhaseSpan, Resources, Verification } from "./trial.ts";
 
 /** Tokens and money of one attempt. `null` means unknown, and is never summed as 0. */
 export const Usage = z.object({
@@ -52,6 +52,8 @@ export const TrialRecord = z.object({
   spans: z.array(PhaseSpan),
   resources: Resources.nullable(),
   isolation: Isolation.nullable(),
+  /** Null in files by BenchFlow, and in ours from before it was recorded. */
+  verification: Verification.nullable().default(null),
   /** The agent's final workspace lies in `evidence/`. */
   workspaceSaved: z.boolean(),
   /** First failing CTRF test, `<name> failed: <message>`, for the failure line. */

@@ -23,6 +23,8 @@ const Counts = z.object({
   /** passed / total; 0 when nothing counts, as the contract has a number here. */
   pass_rate: z.number().min(0).max(1),
   mean_reward: z.number().nullable(),
+  /** Trials whose agent may have tampered with what judges it; their scores are as they are. */
+  suspect: Count,
   /** Trials kept from an earlier command, and trials that ran now. */
   reused: Count,
   ran: Count,

@@ -69,6 +69,8 @@ export const SpendSummary = z.object({
   retried_trials: Count,
   uncounted_attempts: Count,
   unpriced_attempts: Count,
+  /** Attempts that their verifier left without a verdict, those that were made up for included. */
+  attempts_lost_to_verifier: Count,
 });
 
 export type SpendSummary = z.infer<typeof SpendSummary>;
@@ -96,6 +98,18 @@ export type PhaseTimes = z.infer<typeof PhaseTimes>;
 /** A task that was scored on images that differ, so that its scores may not be comparable. */
 export const MixedImage = z.object({ task_name: z.string(), image_digests: z.array(z.string()) });
 export type MixedImage = z.infer<typeof MixedImage>;
+
+/**
+ * A trial whose agent may have tampered with what judges it: `isolation.hardening` of its result.json,
+ * whole in its verifier/hardening.json. It is told beside the score and never changes it.
+ */
+export const SuspectTrial = z.object({
+  task_name: z.string(),
+  rollout_name: z.string(),
+  suspects: z.array(z.string()),
+  more_suspects: Count,
+});
+export type SuspectTrial = z.infer<typeof SuspectTrial>;
 
 /**
  * summary.json of one job. The contract's keys in the order of BenchFlow 0.7.12 (spec 1.9), then
@@ -165,6 +179,9 @@ export const JobSummary = z.object({
   spend: SpendSummary,
   duplicate_scores: z.array(z.object({ task_name: z.string(), rollout_name: z.string() })),
   mixed_images: z.array(MixedImage),
+  /** Number of `suspects`. */
+  suspect: Count,
+  suspects: z.array(SuspectTrial),
   quarantined: z.array(Quarantined),
 });
 export type JobSummary = z.infer<typeof JobSummary>;

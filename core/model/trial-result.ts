@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Diagnostics } from "./diagnostics.ts";
 import { ErrorCategory, Rewards, Unscored, Scored, VerifierErrorCategory } from "./outcome.ts";
-import { Isolation, PhaseSpan, Resources } from "./trial.ts";
+import { Isolation, PhaseSpan, Resources, Verification } from "./trial.ts";
 
 const Count = z.int().min(0);
 const Seconds = z.number().min(0);
@@ -169,6 +169,7 @@ export const TrialResult = z.object({
   timing_spans: z.array(ResultSpan),
   resources: Resources.nullable(),
   isolation: Isolation.nullable(),
+  verification: Verification.nullable(),
   workspace_saved: z.boolean(),
   first_failed_test: z.string().nullable(),
 });

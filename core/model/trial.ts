@@ -37,6 +37,8 @@ export const AttemptSpec = z.object({
   saveOutputs: z.boolean(),
   /** Set when an earlier attempt's saved workspace only has to be verified again: its rollout name. */
   verifyOnlyFrom: z.string().nullable(),
+  /** How often the verifier gave no verdict in this trial's attempts before this one. */
+  earlierVerifierFailures: z.int().min(0),
 });
 export type AttemptSpec = z.infer<typeof AttemptSpec>;
 
@@ -82,6 +84,25 @@ export const Hardening = z.object({
   not_done: z.array(z.string()),
 });
 export type Hardening = z.infer<typeof Hardening>;
+
+/** How the verifier has fared with this trial's work (attack 32). */
+export const Verification = z.object({
+  /** The attempt whose saved work was verified again; null when this attempt's agent worked. */
+  verify_only_from: z.string().nullable(),
+  /** That saved work is damaged or gone: no later attempt can verify it either. */
+  refused: z.boolean(),
+  /**
+   * How often the verifier gave no verdict: in this attempt and in those of the trial before it, whose
+   * workspaces are the same where they were saved and the same agent's where not.
+   */
+  failures: z.int().min(0),
+  /**
+   * Whether the same verifier gave a verdict on the nop control's workspace, in a job of the same jobs
+   * folder. Null when it was not asked (`failures` below 2) or no such control is there.
+   */
+  works_on_nop: z.boolean().nullable(),
+});
+export type Verification = z.infer<typeof Verification>;
 
 /** Which walls held while the trial ran: recorded, never assumed. */
 export const Isolation = z.object({

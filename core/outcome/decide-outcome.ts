@@ -3,8 +3,8 @@ import { faultOfCategory } from "../results/fault-of-category.ts";
 import { classifySandboxFailure } from "./classify-sandbox-failure.ts";
 import type { AgentEnd, TrialEvidence, TrialStop, VerifierEvidence } from "./trial-evidence.ts";
 
-/** From how many failures on one workspace on a verifier's failure is put down to that workspace. */
-const AFTER_AGENT_FAILURES = 2;
+/** From how many failures after one agent's work on a verifier's failure is put down to that workspace. */
+export const AFTER_AGENT_FAILURES = 2;
 
 /**
  * The outcome of one attempt (design 5, statistics D1). A valid reward is final whatever went wrong

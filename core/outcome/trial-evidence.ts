@@ -36,7 +36,10 @@ export interface TrialEvidence {
   readonly phase: Phase | null;
   /** The agent's final workspace lies in `evidence/`, so that a verifier alone can run again. */
   readonly workspaceSaved: boolean;
-  /** How often the verifier has failed on this workspace, this time included. */
+  /**
+   * How often the verifier has failed after this agent's work on the trial, this attempt included: on one
+   * saved workspace, or on those of the attempts that were thrown away for it.
+   */
   readonly verifierFailures: number;
   /** Whether the same verifier gives a verdict on nop's workspace; null when nobody tried. */
   readonly verifierWorksOnNop: boolean | null;

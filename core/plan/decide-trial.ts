@@ -30,12 +30,13 @@ export function decideTrial(question: TrialQuestion): TrialDecision {
   const { record, duplicates } = standingRecord(own);
   const attempt = nextAttemptNumber(attempts);
   const verdict = judge(question, record, own);
+  const verifierFailures = own.toSorted(compareAttempts).at(-1)?.verification?.failures ?? 0;
   const warnings = duplicates.map(
     (duplicate) =>
       `${taskName} was scored twice: ${record?.rolloutName ?? ""} counts, ${duplicate.rolloutName} does not`,
   );
   return {
-    trial: { taskName, taskDigest, contextDigest, attempt, ...verdict },
+    trial: { taskName, taskDigest, contextDigest, attempt, verifierFailures, ...verdict },
     warnings: [...warnings, ...quarantineWarnings(attempts)],
   };
 }
@@ -61,8 +62,9 @@ function judge(
   }
   const unverified = firstUnverified(own);
   if (unverified !== null) {
-    const why = `the work of ${unverified.rolloutName} is saved and has no verdict`;
-    return { action: "verify-only", why, rolloutName: unverified.rolloutName };
+    const { rolloutName } = unverified;
+    const why = `the work of ${rolloutName} is saved and has no verdict`;
+    return { action: "verify-only", why: why + whyRefused(rolloutName, own), rolloutName };
   }
   return { action: "run", why: whyRun(question, standing), rolloutName: null };
 }
@@ -85,6 +87,15 @@ function firstUnverified(own: readonly TrialRecord[]): TrialRecord | null {
       outcome.kind === "unscored" && outcome.verifyOnly && workspaceSaved,
   );
   return waiting.toSorted(compareAttempts)[0] ?? null;
+}
+
+/** Saved work that was found damaged is refused again and again: only a new draw helps. */
+function whyRefused(rolloutName: string, own: readonly TrialRecord[]): string {
+  const refused = own.find(
+    ({ verification }) => verification?.refused && verification.verify_only_from === rolloutName,
+  );
+  if (refused === undefined) return "";
+  return `, but ${refused.rolloutName} could not verify it again; only --fresh starts over`;
 }
 
 function whyRun(question: TrialQuestion, standing: TrialRecord | null): string {

@@ -94,6 +94,7 @@ function keptTrial(attempts: readonly EarlierAttempt[], settingsDigest: string):
     why: `scored ${record.outcome.reward} in ${record.rolloutName}; not selected now`,
     attempt: nextAttemptNumber(attempts),
     rolloutName: record.rolloutName,
+    verifierFailures: record.verification?.failures ?? 0,
   };
   return [trial];
 }

@@ -19,6 +19,8 @@ export interface StoredAttempt {
    * when the two differ. All files: `checkSeal`.
    */
   readonly seal: SealCheck["state"];
+  /** The seal was written by a later command, because the attempt's own was killed before it could. */
+  readonly recovered?: boolean;
   /** Why result.json could not be read as text (a link, too large, not UTF-8), else null. */
   readonly problem: string | null;
   /** The agent's final workspace lies in `evidence/`. */

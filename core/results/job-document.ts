@@ -38,6 +38,7 @@ export function toJobDocument(loaded: LoadedJobs): JobDocument {
     solve_rates: solveRates(jobs),
     jobs: jobs.map(toJobRow),
     quarantined: jobs.flatMap((job) => job.quarantined),
+    recovered: jobs.flatMap(({ path, recovered }) => recovered.map((name) => `${path}/${name}`)),
     mixed_images: runsOf(jobs).flatMap(mixedOf),
   };
 }

@@ -50,6 +50,8 @@ export interface FoundJob {
   readonly records: readonly TrialRecord[];
   readonly interrupted: readonly InterruptedAttempt[];
   readonly quarantined: readonly Quarantined[];
+  /** Rollout names of attempts whose seal a later command wrote. */
+  readonly recovered: readonly string[];
   /** Files of the attempts that count, by rollout name. */
   readonly files: ReadonlyMap<string, AttemptFiles>;
   /** summary.json as it stands there: for reading only, never counted. */

@@ -105,6 +105,7 @@ function toRecord(
     })),
     resources: file.resources ?? null,
     isolation: file.isolation ?? null,
+    verification: file.verification ?? null,
     workspaceSaved: file.workspace_saved ?? context.evidence?.workspaceSaved ?? false,
     firstFailedTest: file.first_failed_test ?? failedTestBeside(ours, context),
   };

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ErrorCategory, VerifierErrorCategory } from "../model/outcome.ts";
 import type { Limit } from "../model/outcome.ts";
 import { ResultOutcome, ResultSpan } from "../model/trial-result.ts";
-import { Isolation, Resources } from "../model/trial.ts";
+import { Isolation, Resources, Verification } from "../model/trial.ts";
 
 const Text = z.string().nullish();
 const Count = z.int().min(0).nullish().catch(null);
@@ -58,6 +58,7 @@ export const ReadableResult = z.object({
   timing_spans: z.array(ResultSpan).nullish().catch(null),
   resources: Resources.nullish().catch(null),
   isolation: Isolation.nullish().catch(null),
+  verification: Verification.nullish().catch(null),
   workspace_saved: z.boolean().nullish().catch(null),
   first_failed_test: SideText,
 });

@@ -226,6 +226,7 @@ function additions(record: TrialRecord) {
     })),
     resources: record.resources,
     isolation: record.isolation,
+    verification: record.verification,
     workspace_saved: record.workspaceSaved,
     first_failed_test: record.firstFailedTest,
   };

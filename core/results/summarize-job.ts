@@ -19,6 +19,7 @@ import { summarizeActivity } from "./summarize-activity.ts";
 import { summarizeCoverage, summarizeViews } from "./summarize-coverage.ts";
 import { summarizeSpend, summarizeUsage } from "./summarize-spend.ts";
 import { countBy } from "./summarize-trajectory.ts";
+import { suspectTrials } from "./trial-doubts.ts";
 
 /** What a job was run with, as its summary repeats it. */
 export interface JobFacts {
@@ -50,6 +51,7 @@ export interface JobEvidence {
 export function summarizeJob(facts: JobFacts, evidence: JobEvidence): JobSummary {
   const job = groupTrials(evidence.records, evidence.planned);
   const counts = countTrials([job]);
+  const suspects = suspectTrials([job]);
   const standing = job.trials.map((trial) => trial.record);
   const skills = sumCounts(standing.map((record) => record.skillInvocations));
   return {
@@ -75,6 +77,8 @@ export function summarizeJob(facts: JobFacts, evidence: JobEvidence): JobSummary
       duplicates.map((one) => ({ task_name: one.taskName, rollout_name: one.rolloutName })),
     ),
     mixed_images: mixedImages([job]),
+    suspect: suspects.length,
+    suspects,
     quarantined: evidence.quarantined.toSorted((a, b) => compareNames(a.path, b.path)),
   };
 }

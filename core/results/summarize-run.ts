@@ -6,6 +6,7 @@ import { formatPercent } from "./format-share.ts";
 import type { JobTrials } from "./group-trials.ts";
 import { mixedImages } from "./mixed-images.ts";
 import { ratio } from "./ratio.ts";
+import { suspectTrials } from "./trial-doubts.ts";
 
 /** A repeat as the command left it. */
 export interface EndedJob {
@@ -108,6 +109,7 @@ function totals(jobs: readonly EndedJob[]) {
     timed_out: counts.timedOut,
     pass_rate: ratio(counts.passed, counts.total) ?? 0,
     mean_reward: counts.meanReward,
+    suspect: suspectTrials(jobs.map((job) => job.trials)).length,
     reused: jobs.reduce((sum, job) => sum + job.reused, 0),
     ran: jobs.reduce((sum, job) => sum + job.ran, 0),
   };

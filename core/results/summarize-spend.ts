@@ -4,6 +4,7 @@ import type { JobTrials } from "./group-trials.ts";
 import { allAttempts } from "./group-trials.ts";
 import { ratio } from "./ratio.ts";
 import { sumSpend } from "./sum-spend.ts";
+import { attemptsLostToVerifier } from "./trial-doubts.ts";
 import type { Spend } from "./sum-spend.ts";
 
 /** The keys of summary.json about tokens and money (spec 1.9), over every attempt of the job. */
@@ -41,5 +42,6 @@ export function summarizeSpend(job: JobTrials): SpendSummary {
     retried_trials: job.trials.filter((trial) => trial.attempts.length > 1).length,
     uncounted_attempts: uncountedAttempts,
     unpriced_attempts: unpricedAttempts,
+    attempts_lost_to_verifier: attemptsLostToVerifier(job),
   };
 }

@@ -48,6 +48,7 @@ export function toTrialDocument(job: LoadedJob, trial: Trial): TrialDocument {
     review: null,
     rubric_reviews: [],
     sandbox: record.isolation,
+    verification: record.verification,
     scoring: null,
     integration_failure: null,
     attempts: trial.attempts.map(({ rolloutName, attempt, outcome }) => ({

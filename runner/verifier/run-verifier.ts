@@ -35,6 +35,7 @@ export async function runVerifier(
 }
 
 const NOT_RUN: Omit<VerifyReport, "evidence"> = {
+  failures: 1,
   exitCode: null,
   timeout: null,
   firstFailedTest: null,
@@ -61,8 +62,10 @@ class Verification {
     const report = { ...NOT_RUN, hardening: hardened.evidence };
     const run = await setupStep(async () => await this.#runTwiceIfWedged(hardened, output));
     if ("category" in run) return { ...report, evidence: { kind: "error", error: run } };
-    const ended = { ...report, exitCode: run.exitCode, timeout: run.timeout };
-    return { ...ended, ...(await this.#readVerdict(run, output)) };
+    const { exitCode, timeout, wedged } = run;
+    const verdict = await this.#readVerdict(run, output);
+    const failures = wedged + (verdict.evidence.kind === "error" ? 1 : 0);
+    return { ...report, exitCode, timeout, failures, ...verdict };
   }
 
   /** A task whose tests cannot be packed has a fault of its own: no other attempt would differ. */
@@ -102,12 +105,13 @@ class Verification {
   async #runTwiceIfWedged(
     hardened: HardenedSandbox,
     output: KeptOutput,
-  ): Promise<TestRun & { readonly timeout: VerifierTimeoutInfo | null }> {
+  ): Promise<TestRun & { readonly timeout: VerifierTimeoutInfo | null; readonly wedged: 0 | 1 }> {
     const { clock, timeoutMs, taskName } = this.#request;
     const startedMs = clock.monotonicMs();
     let run = await runTests(this.#sandbox, this.#request, { hardened, output });
     await this.#endLeftovers();
-    if (run.timedOut && output.totalBytes === 0) {
+    const isWedged = run.timedOut && output.totalBytes === 0;
+    if (isWedged) {
       await this.#wipeVerdict(hardened.uid);
       run = await runTests(this.#sandbox, this.#request, { hardened, output });
       await this.#endLeftovers();
@@ -118,7 +122,7 @@ class Verification {
       elapsed_sec: elapsedSec,
       task_name: taskName,
     };
-    return { ...run, timeout: run.timedOut ? timeout : null };
+    return { ...run, timeout: run.timedOut ? timeout : null, wedged: isWedged ? 1 : 0 };
   }
 
   async #endLeftovers(): Promise<void> {

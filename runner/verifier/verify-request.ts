@@ -54,6 +54,8 @@ export interface VerifierTimeoutInfo {
 
 export interface VerifyReport {
   readonly evidence: VerifierEvidence;
+  /** How often the tests gave no verdict: 2 when they were run twice for nothing. */
+  readonly failures: number;
   /** Null when the tests were never run. */
   readonly exitCode: number | null;
   readonly timeout: VerifierTimeoutInfo | null;

@@ -65,13 +65,14 @@ function readAttempt(jobDir: string, rolloutName: string): StoredAttempt {
       ? { ...attempt, result: null, seal: "broken", problem: "is gone, and seal.json lists it" }
       : { ...attempt, result: null, seal: "absent", problem: null };
   }
-  const seal = isSealed ? sealStateOf(path, found.bytes) : "absent";
+  const sealed = isSealed ? sealStateOf(path, found.bytes) : { seal: "absent" as const };
   const result = decodeUtf8(found.bytes);
-  return { ...attempt, result, seal, problem: result === null ? "is not UTF-8" : null };
+  return { ...attempt, result, ...sealed, problem: result === null ? "is not UTF-8" : null };
 }
 
-function sealStateOf(path: string, result: Uint8Array): StoredAttempt["seal"] {
+function sealStateOf(path: string, result: Uint8Array): Pick<StoredAttempt, "seal" | "recovered"> {
   const found = readSeal(path);
-  if (found.kind !== "sealed") return found.kind;
-  return matchesSeal(found.seal, RESULT_FILE, result) ? "intact" : "broken";
+  if (found.kind !== "sealed") return { seal: found.kind };
+  const { recovered } = found.seal;
+  return { seal: matchesSeal(found.seal, RESULT_FILE, result) ? "intact" : "broken", recovered };
 }

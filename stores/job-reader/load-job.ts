@@ -67,8 +67,10 @@ async function readJob({ jobsDir, jobName }: JobRef): Promise<LoadedJob> {
   const records: TrialRecord[] = [];
   const interrupted: InterruptedAttempt[] = [];
   const quarantined: Quarantined[] = [];
+  const recovered: string[] = [];
   for await (const stored of readAttempts(path)) {
     const attempt = readEarlierAttempt(stored);
+    if (stored.recovered) recovered.push(stored.rolloutName);
     if (attempt.kind === "ended") records.push(attempt.record);
     else if (attempt.kind === "unfinished") interrupted.push(readInterrupted(path, attempt));
     else quarantined.push({ path: join(path, attempt.rolloutName), reason: attempt.reason });
@@ -83,6 +85,7 @@ async function readJob({ jobsDir, jobName }: JobRef): Promise<LoadedJob> {
     records,
     interrupted,
     quarantined,
+    recovered,
     files: new Map<string, AttemptFiles>(),
     summary: readJsonFile(join(path, "summary.json"), MAX_JOB_FILE_BYTES) ?? null,
   };

@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { RunEvent } from "../../core/events/run-event.ts";
 import type { TrialRecord } from "../../core/model/record.ts";
 import type { RunSettingsInput } from "../../core/model/settings.ts";
+import { evaluationFile } from "../../core/plan/evaluation-file.ts";
 import { readEarlierAttempt } from "../../core/plan/read-earlier-jobs.ts";
 import type { JobFolder } from "../../core/ports/job-store.ts";
 import { identifyProcess } from "../../host/process-identity.ts";
@@ -80,7 +81,8 @@ export async function startTrials(
   const plan = planBenchmark(input, backend.caps);
   const [job] = plan.jobs;
   if (job === undefined) throw new Error("a plan without a job");
-  const request = { ...job, mode: "new", evaluation: "{}\n" } as const;
+  const evaluation = evaluationFile(plan, job, world.clock.now());
+  const request = { ...job, mode: "new", evaluation } as const;
   const folder = await world.store.openJob(request);
   const deps = { ...world, backend };
   const run = { plan, job, folder, agent: agent ?? chooseAgent(settings.agent), deps };

@@ -50,6 +50,12 @@ const TEXTS: Record<Unscored["category"], CategoryText> = {
   host_suspended: { label: "this computer slept", next: AGAIN },
 };
 
+/** The same command would find the same damage. */
+const REFUSED: CategoryText = {
+  label: "saved work cannot be verified again",
+  next: "run the same command with --fresh: only a new attempt gives a score",
+};
+
 const FAULTS: Record<Fault, string> = {
   task: "task problem",
   agent: "agent problem",
@@ -60,11 +66,16 @@ const FAULTS: Record<Fault, string> = {
 
 /**
  * Label, fault and next step of an unscored trial (spec 2.7). A verifier that fails on the agent's
- * workspace although it works on an untouched one is named apart (attack 32).
+ * workspace although it works on an untouched one is named apart (attack 32), and so is saved work that
+ * no attempt can verify.
  */
-export function describeUnscored(outcome: Unscored): CategoryText & { readonly fault: string } {
-  const { label, next } = TEXTS[outcome.category];
+export function describeUnscored(
+  outcome: Unscored,
+  verifyRefused = false,
+): CategoryText & { readonly fault: string } {
   const fault = FAULTS[outcome.fault];
+  if (verifyRefused) return { ...REFUSED, fault };
+  const { label, next } = TEXTS[outcome.category];
   if (!outcome.afterAgent) return { label, next, fault };
   return { label: `${label} after the agent's work`, next, fault };
 }

@@ -9,6 +9,7 @@ import {
 import { countTrials } from "../../results/count-trials.ts";
 import { formatPercent, formatReward, formatWholePercent } from "../../results/format-share.ts";
 import type { JobTrials } from "../../results/group-trials.ts";
+import { isSuspect, lostToVerifier } from "../../results/trial-doubts.ts";
 
 interface Warning {
   readonly phrase: string;
@@ -57,6 +58,16 @@ const WARNINGS: readonly Warning[] = [
     phrase: "had verifier errors",
     tail: "check verifier scripts for bugs",
     concerns: (record) => classifyTrial(record) === "verifier_errored",
+  },
+  {
+    phrase: "lost an attempt to their verifier, and were tried again",
+    tail: "verification in result.json counts how often",
+    concerns: lostToVerifier,
+  },
+  {
+    phrase: "are suspect: their agent may have tampered with what judges it",
+    tail: "isolation.hardening in result.json says how; no score was changed",
+    concerns: isSuspect,
   },
   {
     phrase: "scored 0 with a verifier that could not find or install a tool",

@@ -35,7 +35,7 @@ function renderCauses(job: JobTrials, word: "unscored" | "errored"): string[] {
   for (const { taskName, record } of job.trials) {
     const { outcome } = record;
     if (outcome.kind === "scored" || wordOf(outcome, classifyTrial(record)) !== word) continue;
-    const text = describeUnscored(outcome);
+    const text = describeUnscored(outcome, record.verification?.refused);
     const key = `${text.label} ${text.fault}`;
     const cause = causes.get(key) ?? { ...text, tasks: [] };
     cause.tasks.push(taskName);

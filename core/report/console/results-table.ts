@@ -4,6 +4,7 @@ import { mixedImages } from "../../results/mixed-images.ts";
 import { formatPercent, formatReward } from "../../results/format-share.ts";
 import { formatCount, formatDollars, formatDuration } from "./format-amounts.ts";
 import { renderMixedImages } from "./run-lines.ts";
+import { renderDoubts } from "./doubt-lines.ts";
 import { showSafely, widthOf } from "./safe-text.ts";
 
 /**
@@ -66,7 +67,7 @@ function toRow(job: LoadedJob, root: string): string[] {
 
 /**
  * What a reader of the table must know besides, for stderr: attempts without a result, bad files,
- * tasks that were scored on images that differ.
+ * trials with a doubt (`renderDoubts`), tasks that were scored on images that differ.
  */
 export function renderResultsNotes(loaded: LoadedJobs): string[] {
   const notes = loaded.jobs.flatMap((job) => [
@@ -78,6 +79,7 @@ export function renderResultsNotes(loaded: LoadedJobs): string[] {
       ({ path, reason }) => `${showSafely(path)} is set aside: ${showSafely(reason)}`,
     ),
   ]);
+  const doubts = loaded.jobs.flatMap(renderDoubts);
   const mixed = runsOf(loaded.jobs).flatMap((run) => renderMixedImages(mixedImages(run)));
-  return [...notes, ...mixed];
+  return [...notes, ...doubts, ...mixed];
 }

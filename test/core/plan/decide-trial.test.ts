@@ -76,6 +76,24 @@ describe("a trial", () => {
     });
   });
 
+  test("whose saved work was refused says so, with the flag that helps", () => {
+    const outcome = unscored({ category: "verifier_timeout", fault: "task", verifyOnly: true });
+    const verification = {
+      verify_only_from: "alpha__00000001",
+      refused: true,
+      failures: 1,
+      works_on_nop: null,
+    };
+    const { trial } = decide(
+      ended("alpha", { attempt: 1, outcome, workspaceSaved: true }),
+      ended("alpha", { attempt: 2, outcome: unscored({ category: "other" }), verification }),
+    );
+    expect(trial).toMatchObject({ action: "verify-only", attempt: 3, verifierFailures: 1 });
+    expect(trial.why).toBe(
+      "the work of alpha__00000001 is saved and has no verdict, but alpha__00000002 could not verify it again; only --fresh starts over",
+    );
+  });
+
   test("whose work was not saved is run again although only its verifier failed", () => {
     const outcome = unscored({ category: "verifier_timeout", fault: "task", verifyOnly: true });
     expect(decide(ended("alpha", { outcome })).trial.action).toBe("run");

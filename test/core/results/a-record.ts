@@ -47,6 +47,7 @@ export function aRecord({ reward, unscored, ...wish }: RecordWish = {}): TrialRe
     spans: [],
     resources: null,
     isolation: null,
+    verification: null,
     workspaceSaved: false,
     firstFailedTest: null,
     ...wish,

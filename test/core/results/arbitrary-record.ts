@@ -141,6 +141,14 @@ export const arbitraryRecord: fc.Arbitrary<TrialRecord> = fc
       ),
       resources: orNull(resources),
       isolation: orNull(isolation),
+      verification: orNull(
+        fc.record({
+          verify_only_from: orNull(name),
+          refused: fc.boolean(),
+          failures: count,
+          works_on_nop: orNull(fc.boolean()),
+        }),
+      ),
       workspaceSaved: fc.boolean(),
       firstFailedTest: orNull(text),
     }),

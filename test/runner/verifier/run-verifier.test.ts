@@ -106,6 +106,14 @@ test("a time-out without one byte is run once more, on an empty folder", async (
   const twice = await verify({ tests: { timedOut: true }, again: [{}, { timedOut: true }] });
   expect(twice.report.evidence).toMatchObject({ error: { category: "verifier_timeout" } });
   expect(twice.sandbox.commands).toHaveLength(4);
+  expect([report.failures, twice.report.failures]).toEqual([1, 2]);
+});
+
+test("how often the verifier gave no verdict is counted, whatever kept it from one", async () => {
+  const verdict = [entry("verifier/reward.txt", { content: "1" })];
+  expect((await verify({ verdict })).report.failures).toBe(0);
+  expect((await verify({})).report.failures).toBe(1);
+  expect((await verify({ hardening: { exitCode: 1 } })).report.failures).toBe(1);
 });
 
 test("a verifier whose processes cannot be ended gives no verdict", async () => {

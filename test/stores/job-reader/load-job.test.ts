@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -50,6 +52,22 @@ function put(job: string, wish: RecordWish): string {
   writeFileSync(join(dir, "result.json"), text);
   return dir;
 }
+
+test("a seal that a later command wrote is noted, and listed in the document", async () => {
+  const dir = put("one", { taskName: "alpha" });
+  put("one", { taskName: "beta" });
+  const bytes = readFileSync(join(dir, "result.json"));
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const files = [{ path: "result.json", size: bytes.length, sha256 }];
+  const seal = { schema_version: 1, files, other: [], recovered: true };
+  writeFileSync(join(dir, "seal.json"), JSON.stringify(seal));
+  const loaded = await loadJob(root);
+  expect(renderResultsNotes(loaded)).toEqual([
+    `${dir} was sealed by a later command: its own was killed before it could`,
+  ]);
+  expect(JobDocument.parse(toJobDocument(loaded)).recovered).toEqual([dir]);
+  expect(loaded.passed).toBe(2);
+});
 
 async function failure(path: string): Promise<BenchError> {
   const error: unknown = await loadJob(path).catch((thrown: unknown) => thrown);

@@ -17,6 +17,18 @@ function block(records: readonly TrialRecord[], planned: PlannedMeasurement | nu
   return renderFinalBlock(groupTrials(records, planned), FACTS).join("\n");
 }
 
+test("saved work that was refused is named with the flag that helps, not told to be run again", () => {
+  const verification = {
+    verify_only_from: "half-life__0000000a",
+    refused: true,
+    failures: 1,
+    works_on_nop: null,
+  };
+  const said = block([aRecord({ unscored: "other", verification })]);
+  expect(said).toContain("1 errored: saved work cannot be verified again (infrastructure problem)");
+  expect(said).toContain("next: run the same command with --fresh");
+});
+
 function cost(records: readonly TrialRecord[]): string {
   return /^Cost: {6}(.*)$/mu.exec(block(records))?.[1] ?? "";
 }
