@@ -29,8 +29,11 @@ export interface TrialDeps {
   readonly clock: Clock;
   readonly ownerProcess: string;
   readonly settings: RunSettings;
-  /** Whether the attempt's verifier works on nop's workspace; null when no nop control tells. */
-  readonly askNop: (spec: AttemptSpec) => Promise<boolean | null>;
+  /**
+   * Whether the attempt's verifier works on nop's workspace; null when no nop control tells. Absent
+   * where the attempt runs out of reach of the jobs folder: then nobody asks.
+   */
+  readonly askNop?: (spec: AttemptSpec) => Promise<boolean | null>;
   readonly onEvent: OnEvent;
   /** The person's stop: the agent is stopped, what there is is kept, the sandbox removed. */
   readonly signal: AbortSignal;

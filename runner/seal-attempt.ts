@@ -50,7 +50,7 @@ async function compareWithNop(state: AttemptState): Promise<void> {
   const failures = spec.earlierVerifierFailures + verifierFailures;
   if (verifier.kind !== "error" || failures < AFTER_AGENT_FAILURES || spec.agent === "nop") return;
   try {
-    state.worksOnNop = await deps.askNop(spec);
+    state.worksOnNop = (await deps.askNop?.(spec)) ?? null;
   } catch (thrown) {
     // Another job's folder that cannot be read is told, and takes nothing from this trial.
     state.notes.push(`no nop control could be read: ${messageOf(thrown)}`);
