@@ -47,7 +47,7 @@ export async function sealAttempt(state: AttemptState): Promise<TrialRecord> {
 /** A verifier that failed more than once: is it the task's fault, or what the agent left (attack 32)? */
 async function compareWithNop(state: AttemptState): Promise<void> {
   const { spec, deps, verifier, verifierFailures } = state;
-  const failures = spec.earlierVerifierFailures + verifierFailures;
+  const failures = (spec.earlierVerifierFailures ?? 0) + verifierFailures;
   if (verifier.kind !== "error" || failures < AFTER_AGENT_FAILURES || spec.agent === "nop") return;
   try {
     state.worksOnNop = (await deps.askNop?.(spec)) ?? null;
@@ -108,7 +108,7 @@ function evidenceOf(state: AttemptState): TrialEvidence {
     stop: slept ? { kind: "host-suspended" } : state.stop,
     phase: state.stoppedIn,
     workspaceSaved: state.workspaceSaved,
-    verifierFailures: state.spec.earlierVerifierFailures + state.verifierFailures,
+    verifierFailures: state.(spec.earlierVerifierFailures ?? 0) + state.verifierFailures,
     verifierWorksOnNop: state.worksOnNop,
   };
 }

@@ -37,8 +37,8 @@ export const AttemptSpec = z.object({
   saveOutputs: z.boolean(),
   /** Set when an earlier attempt's saved workspace only has to be verified again: its rollout name. */
   verifyOnlyFrom: z.string().nullable(),
-  /** How often the verifier gave no verdict in this trial's attempts before this one. */
-  earlierVerifierFailures: z.int().min(0),
+  /** How often the verifier gave no verdict in this trial's attempts before this one; absent for 0. */
+  earlierVerifierFailures: z.int().min(0).optional(),
 });
 export type AttemptSpec = z.infer<typeof AttemptSpec>;
 
