@@ -108,7 +108,7 @@ function evidenceOf(state: AttemptState): TrialEvidence {
     stop: slept ? { kind: "host-suspended" } : state.stop,
     phase: state.stoppedIn,
     workspaceSaved: state.workspaceSaved,
-    verifierFailures: state.(spec.earlierVerifierFailures ?? 0) + state.verifierFailures,
+    verifierFailures: (state.spec.earlierVerifierFailures ?? 0) + state.verifierFailures,
     verifierWorksOnNop: state.worksOnNop,
   };
 }
