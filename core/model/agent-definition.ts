@@ -37,7 +37,7 @@ const SessionCall = z.strictObject({
 
 /**
  * An agent as data: what is installed, how it is started, how it is told its model. Every text may
- * hold `{origin}`, `{token}`, `{model}`, `{effort}`, `{home}`, `{workdir}`, `{tree}` (its programs),
+ * hold `{origin}`, `{token}`, `{model}`, `{protocol}`, `{effort}`, `{home}`, `{workdir}`, `{tree}` (its programs),
  * `{node}` (the private Node), `{contextTokens}` and `{maxOutputTokens}`; `{quoted:NAME}` is the same
  * as a quoted JSON string, which is TOML's too. A text that is one such word for a number is a number.
  */

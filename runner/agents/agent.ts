@@ -1,6 +1,7 @@
 import type { Usage } from "../../core/model/record.ts";
 import type { AttemptSpec } from "../../core/model/trial.ts";
 import type { AttemptFolder } from "../../core/ports/attempt-folder.ts";
+import type { AgentTreeStore } from "../../core/ports/agent-trees.ts";
 import type { ModelNeeds, OpenModels } from "../../core/ports/model-access.ts";
 import type { ReadOnlyMount, Sandbox } from "../../core/ports/sandbox.ts";
 import type { AgentEnd } from "../../core/outcome/trial-evidence.ts";
@@ -47,7 +48,31 @@ export interface Agent {
   readonly models: ModelNeeds | null;
   /** What its sandboxes are given of this machine: its programs, installed before the run. */
   readonly mounts: readonly ReadOnlyMount[];
+  /** Package -> version of what it runs, for the settings digest; absent for controls. */
+  readonly versions?: Readonly<Record<string, string>>;
+  /**
+   * Brings its programs to this machine, once for a run and before any sandbox; absent for an agent
+   * without programs of its own. Throws `BenchError`: `usage` when there are none for the platform,
+   * `unavailable` when they cannot be had.
+   */
+  readonly install?: (host: AgentHost) => Promise<InstalledAgent>;
   run(run: AgentRun): Promise<AgentReport>;
+}
+
+/** What installing an agent takes. */
+export interface AgentHost {
+  readonly trees: AgentTreeStore;
+  /** OCI platform of the sandboxes. */
+  readonly platform: string;
+  readonly signal: AbortSignal;
+  /** Told before something is fetched, with its name. */
+  readonly onInstall: (name: string) => void;
+}
+
+/** An agent whose programs lie ready, kept from being pruned until `release`. */
+export interface InstalledAgent {
+  readonly agent: Agent;
+  release(): Promise<void>;
 }
 
 /** Where sandboxes of agents that call models have a Node 22 of their own, apart from the task's. */

@@ -10,6 +10,7 @@ type FillingName =
   | "origin"
   | "token"
   | "model"
+  | "protocol"
   | "effort"
   | "home"
   | "workdir"
@@ -28,7 +29,7 @@ const ONE_WORD = /^\{(?<name>\w+)\}$/u;
 export interface FillingFacts {
   readonly models: Pick<
     OpenModels,
-    "origin" | "token" | "model" | "contextTokens" | "maxOutputTokens"
+    "origin" | "token" | "model" | "protocol" | "contextTokens" | "maxOutputTokens"
   >;
   readonly effort: string | null;
   readonly home: string;
@@ -42,6 +43,7 @@ export function fillingOf({ models, effort, ...places }: FillingFacts): Filling 
     origin: models.origin,
     token: models.token,
     model: models.model,
+    protocol: models.protocol,
     effort: effort ?? "",
     ...places,
     contextTokens: models.contextTokens ?? DEFAULT_CONTEXT_TOKENS,
@@ -58,6 +60,16 @@ export function fillText(text: string, filling: Filling): string {
   });
 }
 
+/** The same for the fields of an object. */
+export function fillFields(
+  fields: Readonly<Record<string, Json>>,
+  filling: Filling,
+): Readonly<Record<string, Json>> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, item]) => [fillText(key, filling), fillJson(item, filling)]),
+  );
+}
+
 /** The same within a JSON value, its keys included; a text that is one word for a number becomes one. */
 export function fillJson(value: Json, filling: Filling): Json {
   if (typeof value === "string") {
@@ -66,9 +78,7 @@ export function fillJson(value: Json, filling: Filling): Json {
   }
   if (Array.isArray(value)) return value.map((item) => fillJson(item, filling));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [fillText(key, filling), fillJson(item, filling)]),
-  );
+  return { ...fillFields(value, filling) };
 }
 
 function valueOf(name: string, filling: Filling): string | number | null {

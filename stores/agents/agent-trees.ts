@@ -3,10 +3,16 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod";
 import { BenchError, messageOf } from "../../core/errors.ts";
+import type {
+  AgentTreeStore,
+  HeldTree,
+  OpenTreeOptions,
+  TreeRecipe,
+} from "../../core/ports/agent-trees.ts";
 import { installTree } from "./install-tree.ts";
 import { claimFile, codeOf, isOwned, removeFile, uniqueName } from "./owned-file.ts";
 import { openToReaders } from "./open-to-readers.ts";
-import { type TreeRecipe, treeId } from "./tree-recipe.ts";
+import { treeId } from "./tree-recipe.ts";
 
 const POLL_MS = 250;
 
@@ -34,25 +40,12 @@ export interface AgentTreesOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export interface OpenTreeOptions {
-  readonly signal: AbortSignal;
-  /** Told before the first byte is fetched, and not for a tree that is there. */
-  readonly onInstall: () => void;
-}
-
-/** A tree in use: it cannot be pruned until it is let go, or this process has ended. */
-export interface HeldTree {
-  /** Absolute, without links. */
-  readonly dir: string;
-  release(): Promise<void>;
-}
-
 /**
  * The programs of agents, installed once for each lock file and platform and shared by all runs of
  * this machine. A tree is there whole or not at all: it is made aside and moved into place in one
  * step. Packages that npm has fetched stay in its own cache, so that a broken install goes on.
  */
-export class AgentTrees {
+export class AgentTrees implements AgentTreeStore {
   readonly #dir: string;
   readonly #env: AgentTreesOptions["env"];
 
@@ -61,7 +54,6 @@ export class AgentTrees {
     this.#env = env;
   }
 
-  /** The recipe's tree, installed first where it is missing. Throws `BenchError` (`unavailable`). */
   async open(recipe: TreeRecipe, options: OpenTreeOptions): Promise<HeldTree> {
     const id = treeId(recipe);
     await this.#makeFolders();

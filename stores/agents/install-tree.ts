@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BenchError } from "../../core/errors.ts";
-import { manifestOf, npmPlatform, type TreeRecipe } from "./tree-recipe.ts";
+import type { TreeRecipe } from "../../core/ports/agent-trees.ts";
+import { manifestOf, npmPlatform } from "./tree-recipe.ts";
 
 /** The contract's install limit (spec 9.1). */
 const INSTALL_LIMIT_MS = 900_000;

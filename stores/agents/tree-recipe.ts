@@ -1,17 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-
-/** What a tree of npm packages is made of. Equal recipes make equal trees. */
-export interface TreeRecipe {
-  /** For people: the agent's name, or `node`. */
-  readonly name: string;
-  /** OCI platform of the sandboxes that will run it, for example `linux/amd64`. */
-  readonly platform: string;
-  /** Packages with exact versions. */
-  readonly packages: Readonly<Record<string, string>>;
-  /** package-lock.json as data; null where nobody made one, and npm's own choice is recorded. */
-  readonly lock: unknown;
-}
+import type { TreeRecipe } from "../../core/ports/agent-trees.ts";
 
 /** Raised when trees are made in another way from the same packages. */
 const TREE_REVISION = 1;

@@ -102,6 +102,7 @@ export async function runScripted(sandbox: Sandbox, wish: Wish): Promise<Ran> {
         lenientRewards: false,
         saveOutputs: false,
         verifyOnlyFrom: null,
+        earlierVerifierFailures: 0,
       },
       sandbox,
       folder: files.folder,

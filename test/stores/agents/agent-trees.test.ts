@@ -14,8 +14,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { identifyProcess, processState } from "../../../host/process-identity.ts";
-import { AgentTrees, type OpenTreeOptions } from "../../../stores/agents/agent-trees.ts";
-import { type TreeRecipe, treeId } from "../../../stores/agents/tree-recipe.ts";
+import type { OpenTreeOptions, TreeRecipe } from "../../../core/ports/agent-trees.ts";
+import { AgentTrees } from "../../../stores/agents/agent-trees.ts";
+import { treeId } from "../../../stores/agents/tree-recipe.ts";
 
 const LOCK = { lockfileVersion: 3, packages: { "": {}, "node_modules/a": { version: "1.0.0" } } };
 const RECIPE: TreeRecipe = {
