@@ -30,6 +30,28 @@ await build({
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
   },
 });
+// What runs in the cloud: one file each, named by its hash there.
+for (const [name, entry] of [
+  ["boot", "functions/boot/main.ts"],
+  ["task", "functions/task/main.ts"],
+  ["execd", "sandboxes/fargate/execd/main.ts"],
+]) {
+  await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outfile: `${fresh}/cloud/${name}.mjs`,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
+    logLevel: "warning",
+    tsconfigRaw: {},
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
+  });
+}
 chmodSync(`${fresh}/cli/main.js`, 0o755);
 writeFileSync(`${fresh}/stamp`, `${createHash("sha256").update(version).digest("hex")}\n`);
 

@@ -1,0 +1,3 @@
+import { boot } from "./boot.ts";
+
+await boot(process.env, process.argv.slice(1));
