@@ -8,6 +8,8 @@ export interface CliContext {
   readonly err: Output;
   /** Aborted by the first Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
+  /** Runs this same command line again behind other words, to its end; absent where there is none. */
+  readonly restart?: (words: readonly [string, ...string[]]) => Promise<ExitCode>;
 }
 
 export interface Output {

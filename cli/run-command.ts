@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { BenchError } from "../core/errors.ts";
 import type { CliContext } from "./context.ts";
 import { type Ending, newCommand } from "./new-command.ts";
+import { runInOwnNamespace } from "./own-namespace.ts";
 import { type Draft, RUN_FLAGS, UNBUILT_RUN_FLAGS } from "./run-flags.ts";
 
 /** `bench run`, with every flag of `RunSettings`; the code behind it is loaded when it runs. */
@@ -39,8 +40,9 @@ export function runCommand(context: CliContext, ending: Ending): Command {
       return;
     }
     refuseUnbuilt(options);
+    const inside = draft.environment === "local" ? await runInOwnNamespace(context) : null;
     const { runRun } = await import("./commands/run.ts");
-    ending.code = await runRun(context, tasks, draft, options);
+    ending.code = inside ?? (await runRun(context, tasks, draft, options));
   });
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import type { CliContext, Output } from "./context.ts";
 import { reportError } from "./report-error.ts";
+import { restartProcess } from "./restart-process.ts";
 import { runProgram } from "./run-program.ts";
 
 const INTERRUPTED = 130;
@@ -41,6 +42,7 @@ export async function runProcess(host: NodeJS.Process, args: readonly string[]):
     out: outputOf(host.stdout),
     err: outputOf(host.stderr),
     signal: stop.signal,
+    restart: async (words) => await restartProcess(host, words),
   };
   try {
     host.exitCode = await runProgram(context, args);

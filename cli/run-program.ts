@@ -2,6 +2,7 @@ import { type Command, CommanderError, Option } from "commander";
 import { BenchError } from "../core/errors.ts";
 import type { CliContext, ExitCode } from "./context.ts";
 import { type Ending, newCommand } from "./new-command.ts";
+import { runInOwnNamespace } from "./own-namespace.ts";
 import { runCommand } from "./run-command.ts";
 import { VERSION } from "./version.ts";
 
@@ -102,8 +103,10 @@ function tasksCommand(context: CliContext, ending: Ending): Command {
       .option("--controls", "run the oracle (must pass) and nop (must not)")
       .addOption(new Option("--env <kind>", "sandbox for the controls").default("docker"))
       .action(async (path: string, options: { controls?: boolean; env: string }) => {
+        const isLocal = options.controls === true && options.env === "local";
+        const inside = isLocal ? await runInOwnNamespace(context) : null;
         const { checkTasks } = await import("./commands/tasks.ts");
-        ending.code = await checkTasks(context, path, options);
+        ending.code = inside ?? (await checkTasks(context, path, options));
       }),
   );
   command.addCommand(
@@ -136,7 +139,9 @@ function sandboxCommand(context: CliContext, ending: Ending): Command {
       .option("--json", "print as JSON")
       .action(async (options: { json?: boolean }) => {
         const { listSandboxes } = await import("./commands/sandbox.ts");
-        ending.code = await listSandboxes(context, options.json === true);
+        ending.code =
+          (await runInOwnNamespace(context)) ??
+          (await listSandboxes(context, options.json === true));
       }),
   );
   command.addCommand(
@@ -145,7 +150,9 @@ function sandboxCommand(context: CliContext, ending: Ending): Command {
       .option("--images", "also remove the images that runs built and keep as cache")
       .action(async (options: { images?: boolean }) => {
         const { pruneSandboxes } = await import("./commands/sandbox.ts");
-        ending.code = await pruneSandboxes(context, options.images === true);
+        ending.code =
+          (await runInOwnNamespace(context)) ??
+          (await pruneSandboxes(context, options.images === true));
       }),
   );
   return command;
@@ -158,7 +165,9 @@ function doctorCommand(context: CliContext, ending: Ending): Command {
     .option("--json", "print as JSON")
     .action(async (tasks: string | undefined, options: { json?: boolean }) => {
       const { runDoctor } = await import("./commands/doctor.ts");
-      ending.code = await runDoctor(context, tasks, options.json === true);
+      ending.code =
+        (await runInOwnNamespace(context)) ??
+        (await runDoctor(context, tasks, options.json === true));
     });
 }
 

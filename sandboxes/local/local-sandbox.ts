@@ -19,7 +19,7 @@ import { captureLayers } from "./image/capture-layers.ts";
 import { packTree } from "./files/pack-tree.ts";
 import { SandboxRoot } from "./files/sandbox-root.ts";
 import { unpackTar } from "./files/unpack-tar.ts";
-import { type ProcessSight, markOf } from "./processes.ts";
+import { type ProcessSight, descendsFrom, markOf } from "./processes.ts";
 import { removeSandbox, untilNoLoopDevice } from "./remove-sandbox.ts";
 import { extendRecord, sandboxDir } from "./sandbox-record-file.ts";
 import type { StateFolder } from "./state-folder.ts";
@@ -109,7 +109,10 @@ export class LocalSandbox implements Sandbox {
   async killSince(mark: ProcessMark): Promise<number> {
     this.#assertAlive();
     const older = new Set(mark.processes);
-    return await this.#killWhere((sight) => !older.has(markOf(sight)));
+    const keepers = new Set(mark.keepers);
+    return await this.#killWhere(
+      (sight) => !older.has(markOf(sight)) && !descendsFrom(sight, keepers),
+    );
   }
 
   async stats(): Promise<SandboxStats> {
@@ -129,11 +132,13 @@ export class LocalSandbox implements Sandbox {
   }
 
   async #destroy(): Promise<void> {
-    const { state, supervisor, commands } = this.#parts;
+    const { state, supervisor, commands, cgroup } = this.#parts;
     this.#isDestroyed = true;
     this.#root.close();
     await Promise.all([...this.#ports].map((port) => port.close()));
     await removeSandbox(state, this.id, async () => {
+      // What no cgroup of the record has ended.
+      await cgroup.tracked.end();
       await Promise.all([supervisor.untilEnded(), ...[...commands].map(({ ended }) => ended)]);
     });
     for (const command of commands) command.release();

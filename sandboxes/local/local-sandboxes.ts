@@ -24,6 +24,8 @@ import { type LocalProbe, probeLocal, refusalOf } from "./probe-local.ts";
 import { type Powers, findPowers } from "./powers.ts";
 import { removeSandbox } from "./remove-sandbox.ts";
 import { type BaseRoot, openBaseRoot } from "./root/base-root.ts";
+import { NamespaceGroup } from "./rootless/namespace-group.ts";
+import type { SandboxGroup } from "./sandbox-group.ts";
 import {
   createRecord,
   imagesInUse,
@@ -128,7 +130,7 @@ export class LocalSandboxes implements SandboxBackend {
     this.#assertSpace();
     const id = `local-${randomBytes(8).toString("hex")}`;
     const group = `bench-${id}`;
-    const cgroup = new SandboxCgroup(this.#probe.cgroups, group);
+    const cgroup = this.#groupOf(group);
     const { owner } = request;
     const cgroups = cgroupFolders(this.#probe.cgroups, group);
     createRecord(this.#state, { id, owner, image: request.image.id, cgroups });
@@ -140,6 +142,7 @@ export class LocalSandboxes implements SandboxBackend {
         seccomp: this.#probe.hasSeccomp,
         signal: request.signal,
       });
+      cgroup.started(supervisor);
       return new LocalSandbox({
         id,
         supervisor,
@@ -175,6 +178,11 @@ export class LocalSandboxes implements SandboxBackend {
 
   async close(): Promise<void> {
     await removeTree(this.#pipesDir);
+  }
+
+  #groupOf(name: string): SandboxGroup {
+    const { cgroups } = this.#probe;
+    return cgroups.tracking === null ? new NamespaceGroup() : new SandboxCgroup(cgroups, name);
   }
 
   async #planBoot(id: string, request: SandboxRequest): Promise<BootPlan> {

@@ -1,10 +1,12 @@
-import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CgroupLayout, findCgroupLayout } from "./cgroup/cgroup-layout.ts";
 import { BOUNDING_SET, NAMESPACES } from "./command/enter-sandbox.ts";
 import { makeDisk } from "./disk-image.ts";
 import { findPowers } from "./powers.ts";
-import { TOOL_PATH, runTool } from "./run-tool.ts";
+import { hasReaper } from "./rootless/reaper-words.ts";
+import { findEntrance } from "./rootless/find-entrance.ts";
+import { findTool, runTool } from "./run-tool.ts";
 import { launcherWords } from "./seccomp/launcher-words.ts";
 import { removeTree, type StateFolder } from "./state-folder.ts";
 
@@ -29,6 +31,9 @@ export interface LocalProbe {
 
 const DOCKER_NEXT = "use `--env docker`";
 
+/** Gives a command a cgroup of its user's own, with controllers, where systemd runs. */
+const DELEGATION = "systemd-run --user --scope -p Delegate=yes";
+
 const TOOLS: Readonly<Record<string, string>> = {
   unshare: "util-linux",
   nsenter: "util-linux",
@@ -37,12 +42,16 @@ const TOOLS: Readonly<Record<string, string>> = {
   umount: "mount",
   pivot_root: "util-linux",
   flock: "util-linux",
+  prlimit: "util-linux",
   chroot: "coreutils",
   mkfifo: "coreutils",
   cp: "coreutils",
   rm: "coreutils",
   sleep: "coreutils",
 };
+
+/** Packages of programs that only some machines need. */
+const OTHER_PACKAGES: Readonly<Record<string, string>> = { ip: "iproute2", hostname: "hostname" };
 
 /** Mounts what a sandbox mounts, in namespaces that vanish with the script, and says what went. */
 const TRIAL_SCRIPT = `cd "$1"; echo namespaces
@@ -52,7 +61,7 @@ mount -n -t ext4 -o loop,noinit_itable,nobarrier,nosuid,nodev,noatime ../disk.im
 
 /** Looks at the machine, tries each wall once in namespaces of its own, and leaves nothing behind. */
 export async function probeLocal(state: StateFolder | null): Promise<LocalProbe> {
-  const checks: LocalCheck[] = [checkPlatform(), checkRoot()];
+  const checks: LocalCheck[] = [checkPlatform(), await checkRoot()];
   const none: CgroupLayout = { tracking: null, limits: {} };
   if (checks.some(({ holds }) => !holds) || state === null)
     return { checks, cgroups: none, hasDiskLimit: false, hasSeccomp: false };
@@ -61,6 +70,7 @@ export async function probeLocal(state: StateFolder | null): Promise<LocalProbe>
   const trial = await tryMounts(state);
   const hasSeccomp = await trySeccomp();
   const limits = Object.keys(cgroups.limits);
+  const { scope } = findPowers();
   const need = (name: string, holds: boolean, detail: string, next = DOCKER_NEXT): void => {
     checks.push({ name, holds, isNeeded: true, detail, next });
   };
@@ -71,11 +81,8 @@ export async function probeLocal(state: StateFolder | null): Promise<LocalProbe>
     "run outside an unprivileged container, or use `--env docker`",
   );
   need("overlay file system", trial.words.includes("overlay"), trial.complaint);
-  need(
-    "process groups",
-    cgroups.tracking !== null,
-    cgroups.tracking?.dir ?? "no cgroup can be made",
-  );
+  const groups = checkGroups(cgroups, hasSeccomp);
+  need("process groups", groups.holds, groups.detail, groups.next);
   const want = (name: string, holds: boolean, next: string): void => {
     checks.push({ name, holds, isNeeded: false, detail: holds ? "" : "missing", next });
   };
@@ -87,12 +94,16 @@ export async function probeLocal(state: StateFolder | null): Promise<LocalProbe>
     want(
       name,
       limits.includes(controller),
-      `give \`bench\` a cgroup with the ${controller} controller, or use \`--env docker\``,
+      scope === "machine"
+        ? `give \`bench\` a cgroup with the ${controller} controller, or use \`--env docker\``
+        : `run it behind \`${DELEGATION}\`, or use \`--env docker\``,
     );
   want(
     "disk limit",
     trial.words.includes("loop"),
-    "install e2fsprogs and allow loop devices, or use `--env docker`",
+    scope === "machine"
+      ? "install e2fsprogs and allow loop devices, or use `--env docker`"
+      : "run as root, or use `--env docker`",
   );
   want("system call filter", hasSeccomp, "install perl-base");
   return { checks, cgroups, hasDiskLimit: trial.words.includes("loop"), hasSeccomp };
@@ -113,29 +124,58 @@ function checkPlatform(): LocalCheck {
   };
 }
 
-function checkRoot(): LocalCheck {
+/** Root of the machine, or of a user namespace with subordinate ids: agent and verifier need uids of their own. */
+async function checkRoot(): Promise<LocalCheck> {
   const uid = process.getuid?.() ?? -1;
+  const check = { name: "root", holds: uid === 0, isNeeded: true };
+  if (check.holds || process.platform !== "linux")
+    return { ...check, detail: "", next: DOCKER_NEXT };
+  const entrance = await findEntrance();
+  const who = `this is uid ${String(uid)}, `;
+  if (entrance.kind === "closed")
+    return {
+      ...check,
+      detail: who + entrance.detail,
+      next: `${entrance.next}, or run as root, or use \`--env docker\``,
+    };
   return {
-    name: "root",
-    holds: uid === 0,
-    isNeeded: true,
-    // docs/decisions/2026-11-30-local-root-only.md has the measurements.
-    detail: `this is uid ${String(uid)}, and without root agent and verifier cannot be held apart, nor limits kept`,
-    next: "run as root, or use `--env docker`",
+    ...check,
+    detail: `${who}outside of its user namespace, which \`bench\` enters by itself and a program of yours does not`,
+    next: "start the program behind `unshare --user --map-auto --map-root-user`",
   };
 }
 
 function checkTools(): LocalCheck {
-  const missing = Object.keys(TOOLS).filter((name) => !isOnPath(name));
+  const missing = Object.keys(TOOLS).filter((name) => findTool(name) === null);
   // The loopback is brought up by one of these two.
-  if (!isOnPath("ip") && !isOnPath("perl")) missing.push("ip");
-  const packages = [...new Set(missing.map((name) => TOOLS[name] ?? "iproute2"))];
+  if (findTool("ip") === null && findTool("perl") === null) missing.push("ip");
+  // In a user namespace the name of a sandbox is set by a call.
+  if (findPowers().scope === "namespace" && findTool("hostname") === null) missing.push("hostname");
+  const packages = [...new Set(missing.map((name) => TOOLS[name] ?? OTHER_PACKAGES[name] ?? name))];
   return {
     name: "programs",
     holds: missing.length === 0,
     isNeeded: true,
     detail: `missing: ${missing.join(" ")}`,
     next: `run \`apt-get install -y ${packages.join(" ")}\``,
+  };
+}
+
+/**
+ * Cgroups hold a sandbox's processes together. In a user namespace, where systemd may have given this
+ * user none, the pid namespace does, as long as nobody inside can make one of their own.
+ */
+function checkGroups(
+  { tracking }: CgroupLayout,
+  hasSeccomp: boolean,
+): Pick<LocalCheck, "holds" | "detail" | "next"> {
+  if (tracking !== null) return { holds: true, detail: tracking.dir, next: DOCKER_NEXT };
+  if (findPowers().scope === "machine")
+    return { holds: false, detail: "no cgroup can be made", next: DOCKER_NEXT };
+  return {
+    holds: hasSeccomp && hasReaper(),
+    detail: hasSeccomp ? "pid namespace" : "no cgroup can be made, nor a system call filter loaded",
+    next: `run it behind \`${DELEGATION}\`, or install perl-base`,
   };
 }
 
@@ -148,17 +188,6 @@ async function checkReaper(): Promise<LocalCheck> {
     detail: "env has no --ignore-signal",
     next: "update coreutils to 8.31 or newer, or use `--env docker`",
   };
-}
-
-function isOnPath(name: string): boolean {
-  return TOOL_PATH.split(":").some((dir) => {
-    try {
-      accessSync(join(dir, name), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
 }
 
 async function tryMounts(

@@ -5,6 +5,8 @@ export interface ProcessSight {
   readonly pid: number;
   /** Clock ticks since boot: with the pid, a name that is never reused. */
   readonly startTicks: string;
+  /** Pid of its parent; 0 when that lives outside of our pid namespace. */
+  readonly parent: number;
   /** `ending` runs no more code of its own, `ended` (a zombie) has let go of all that it held. */
   readonly state: "running" | "ending" | "ended";
   /** Real, effective, saved and file-system uid. */
@@ -35,6 +37,7 @@ export function seeProcess(pid: number): ProcessSight | null {
   return {
     pid,
     startTicks: fields[19] ?? "",
+    parent: Number(fields[1]),
     state: hasEnded ? "ended" : isEnding ? "ending" : "running",
     uids: numbersOf(status, "Uid"),
     depth: Math.max(0, numbersOf(status, "NSpid").length - 1),
@@ -44,6 +47,21 @@ export function seeProcess(pid: number): ProcessSight | null {
 /** The pid and start of a process, as one word: what a `ProcessMark` holds. */
 export function markOf(sight: ProcessSight): string {
   return `${String(sight.pid)}@${sight.startTicks}`;
+}
+
+/**
+ * Whether one of the marked processes is a process's parent or above it. One whose parent has ended
+ * descends from whoever reaps orphans.
+ */
+export function descendsFrom(sight: ProcessSight, marks: ReadonlySet<string>): boolean {
+  if (marks.size === 0) return false;
+  for (let pid = sight.parent; pid > 1;) {
+    const above = seeProcess(pid);
+    if (above === null) return false;
+    if (marks.has(markOf(above))) return true;
+    pid = above.parent;
+  }
+  return false;
 }
 
 /** Pids of all processes of this machine. */
@@ -56,6 +74,11 @@ export function argumentsOf(pid: number): string[] {
   return (readProc(pid, "cmdline") ?? "").split("\0");
 }
 
+/** Environment of a process, `NAME=value` each; empty when it is gone or not ours to read. */
+export function variablesOf(pid: number): string[] {
+  return (readProc(pid, "environ") ?? "").split("\0");
+}
+
 /** Text of a process's /proc/{pid}/cgroup; empty when it is gone. */
 export function groupsOf(pid: number): string {
   return readProc(pid, "cgroup") ?? "";
@@ -63,8 +86,13 @@ export function groupsOf(pid: number): string {
 
 /** Sends SIGKILL; a process that is gone already is what was wanted. */
 export function killProcess(pid: number): void {
+  signalProcess(pid, "SIGKILL");
+}
+
+/** Sends a signal to a process, if it is still there. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, signal);
   } catch (error) {
     if (!isNoSuchProcess(error)) throw error;
   }

@@ -3,8 +3,16 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SandboxError } from "../../core/ports/sandbox.ts";
 import { TrackedGroup } from "./cgroup/tracked-group.ts";
-import { allPids, argumentsOf, groupsOf, killProcess, seeProcess } from "./processes.ts";
+import {
+  allPids,
+  argumentsOf,
+  groupsOf,
+  killProcess,
+  seeProcess,
+  variablesOf,
+} from "./processes.ts";
 import { RECORD_FILE, readRecord, sandboxDir } from "./sandbox-record-file.ts";
+import { DIR_VARIABLE } from "./start-supervisor.ts";
 import { type StateFolder, removeTree } from "./state-folder.ts";
 
 const WAIT_MS = 20_000;
@@ -24,7 +32,8 @@ export async function removeSandbox(
   const record = readRecord(state, id);
   // On its way in a process is in none of the cgroups yet, but has the folder as an argument.
   if (untilEnded === undefined)
-    for (const pid of processesOf(id, dir)) if (isStarter(pid, dir)) killProcess(pid);
+    for (const pid of processesOf(id, dir))
+      if (isStarter(pid, dir) || isFirst(pid, dir)) killProcess(pid);
   for (const { version, dir: group } of record?.cgroups ?? []) {
     const left = await new TrackedGroup(version, group).end();
     if (left > 0)
@@ -62,6 +71,11 @@ function isStarter(pid: number, dir: string): boolean {
   return words.some((word, at) => word === dir && words[at - 1]?.startsWith("bench-") === true);
 }
 
+/** The sandbox's first process: it takes all others along. */
+function isFirst(pid: number, dir: string): boolean {
+  return variablesOf(pid).includes(`${DIR_VARIABLE}=${dir}`);
+}
+
 /**
  * Processes that are on their way into the sandbox's folder, or are in a group of its name: also
  * those that a cgroup no longer lists because they are ending. A zombie holds nothing.
@@ -69,7 +83,7 @@ function isStarter(pid: number, dir: string): boolean {
 function processesOf(id: string, dir: string): number[] {
   return allPids().filter((pid) => {
     if (pid === process.pid) return false;
-    if (!isStarter(pid, dir) && !groupsOf(pid).includes(id)) return false;
+    if (!isStarter(pid, dir) && !groupsOf(pid).includes(id) && !isFirst(pid, dir)) return false;
     return (seeProcess(pid)?.state ?? "ended") !== "ended";
   });
 }

@@ -1,10 +1,27 @@
 import { spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
 
 /** Where this machine's own programs are looked for: never the caller's PATH. */
 export const TOOL_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** The environment of a host program: nothing of a task and nothing of the user reaches it. */
 export const TOOL_ENV: Readonly<Record<string, string>> = { PATH: TOOL_PATH, LC_ALL: "C" };
+
+/** Absolute path of a program of this machine; null when there is none. */
+export function findTool(name: string): string | null {
+  const paths = TOOL_PATH.split(":").map((dir) => join(dir, name));
+  return paths.find((path) => isExecutable(path)) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export interface ToolResult {
   readonly exitCode: number;

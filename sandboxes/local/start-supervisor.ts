@@ -26,6 +26,12 @@ const FIRST_PROCESS = [
   "infinity",
 ];
 
+/**
+ * Names the sandbox's folder in the environment of its first process, which nobody inside can read:
+ * without cgroups whoever removes what a killed `bench` left finds the process by it.
+ */
+export const DIR_VARIABLE = "BENCH_SANDBOX_DIR";
+
 /** In new namespaces, and killed with this process (PR_SET_PDEATHSIG, here and from unshare on). */
 const UNSHARED = [
   "setpriv",
@@ -75,7 +81,12 @@ export async function startSupervisor(
       ...UNSHARED,
       ...bootCommand(plan, first),
     ],
-    { stdio: ["ignore", "ignore", "pipe", "pipe"], env: TOOL_ENV, cwd: "/", detached: true },
+    {
+      stdio: ["ignore", "ignore", "pipe", "pipe"],
+      env: { ...TOOL_ENV, [DIR_VARIABLE]: plan.dir },
+      cwd: "/",
+      detached: true,
+    },
   );
   const ended = new Promise<void>((resolve) => {
     child.once("error", () => {

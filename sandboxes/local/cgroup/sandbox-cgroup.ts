@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxLimits, SandboxStats } from "../../../core/ports/sandbox.ts";
+import type { CommandGroup, SandboxGroup } from "../sandbox-group.ts";
 import type { CgroupLayout, CgroupParent, LimitController } from "./cgroup-layout.ts";
 import { TrackedGroup } from "./tracked-group.ts";
 
@@ -43,7 +44,7 @@ export function removeStaleGroups(layout: CgroupLayout, prefix: string): void {
 }
 
 /** The groups of one sandbox: its processes, its limits, what it used. */
-export class SandboxCgroup {
+export class SandboxCgroup implements SandboxGroup {
   readonly tracked: TrackedGroup;
   readonly #folders: readonly CgroupFolder[];
   readonly #limitDirs: Readonly<Partial<Record<LimitController, CgroupParent>>>;
@@ -68,19 +69,30 @@ export class SandboxCgroup {
     if (cpu !== undefined) limitCpu(cpu, limits.cpus);
   }
 
-  /** A group for one command inside the sandbox's, and the files that its first process joins by. */
-  openCommand(): { readonly group: TrackedGroup; readonly joinFiles: readonly string[] } {
+  started(): void {
+    // Processes join by themselves: nobody has to be told which.
+  }
+
+  /** A group for one command inside the sandbox's. */
+  openCommand(): CommandGroup {
     this.#commands += 1;
     const group = this.tracked.child(`command-${String(this.#commands)}`);
     group.make();
-    return { group, joinFiles: [...this.joinFiles.slice(1), group.joinFile] };
+    return {
+      joinFiles: [...this.joinFiles.slice(1), group.joinFile],
+      entering: { options: [], words: [] },
+      started: () => undefined,
+      killAll: async () => await group.killAll(),
+      removeIfEmpty: () => {
+        group.removeIfEmpty();
+      },
+    };
   }
 
   get joinFiles(): string[] {
     return this.#folders.map(({ dir }) => join(dir, "cgroup.procs"));
   }
 
-  /** Whether one more command would find room for its processes. */
   hasRoom(): boolean {
     const { pids } = this.#limitDirs;
     if (pids === undefined) return true;

@@ -1,6 +1,7 @@
 import { type Command, SandboxError } from "../../../core/ports/sandbox.ts";
 import { BOX } from "../boot-tables.ts";
 import { TOOL_ENV } from "../run-tool.ts";
+import type { CommandGroup } from "../sandbox-group.ts";
 import { launcherWords } from "../seccomp/launcher-words.ts";
 
 /** Docker's default capabilities less MKNOD and NET_RAW (attack 19): what root inside may hold. */
@@ -41,7 +42,7 @@ export interface Entrance {
 export interface EntranceTarget {
   /** Pid, on the host, of the sandbox's first process. */
   readonly supervisorPid: number;
-  readonly joinFiles: readonly string[];
+  readonly group: Pick<CommandGroup, "joinFiles" | "entering">;
   readonly seccomp: boolean;
 }
 
@@ -53,6 +54,7 @@ export interface EntranceTarget {
  */
 export function entranceOf(command: Command, target: EntranceTarget): Entrance {
   const { names, values, prefix } = splitEnvironment(command.env);
+  const { joinFiles, entering } = target.group;
   const id = `+${String(command.uid)}:+${String(command.uid)}`;
   return {
     argv: [
@@ -60,13 +62,15 @@ export function entranceOf(command: Command, target: EntranceTarget): Entrance {
       "-c",
       JOIN_SCRIPT,
       "bench-command",
-      String(target.joinFiles.length),
-      ...target.joinFiles,
+      String(joinFiles.length),
+      ...joinFiles,
       "nsenter",
       "--target",
       String(target.supervisorPid),
       ...NAMESPACES,
+      ...entering.options,
       "--",
+      ...entering.words,
       ...launcherWords(target.seccomp),
       "setpriv",
       ...(command.uid === 0 ? [] : ["--no-new-privs"]),

@@ -3,8 +3,7 @@ import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Command, SandboxError } from "../../../core/ports/sandbox.ts";
-import type { SandboxCgroup } from "../cgroup/sandbox-cgroup.ts";
-import type { TrackedGroup } from "../cgroup/tracked-group.ts";
+import type { CommandGroup, SandboxGroup } from "../sandbox-group.ts";
 import type { Supervisor } from "../start-supervisor.ts";
 import { entranceOf } from "./enter-sandbox.ts";
 import { EntranceWords } from "./entrance-words.ts";
@@ -16,7 +15,7 @@ import type { PipePool } from "./pipe-pool.ts";
 export interface CommandHost {
   readonly id: string;
   readonly supervisor: Supervisor;
-  readonly cgroup: SandboxCgroup;
+  readonly cgroup: SandboxGroup;
   readonly pipes: PipePool;
   readonly seccomp: boolean;
   /** Commands that run, or whose streams are open: what `destroy` ends. */
@@ -106,10 +105,10 @@ async function tryStart(command: Command, host: CommandHost): Promise<StartTry> 
   };
   try {
     if (!host.supervisor.isAlive()) throw lost(host.id);
-    const { group, joinFiles } = openGroup(host);
+    const group = openGroup(host);
     const { argv, env } = entranceOf(command, {
       supervisorPid: host.supervisor.pid,
-      joinFiles,
+      group,
       seccomp: host.seccomp,
     });
     const [program, ...args] = argv;
@@ -119,6 +118,7 @@ async function tryStart(command: Command, host: CommandHost): Promise<StartTry> 
       cwd: "/",
       detached: true,
     });
+    if (child.pid !== undefined) group.started(child.pid);
     const words = new EntranceWords(child);
     const late = setTimeout(() => void group.killAll(), ENTRANCE_LIMIT_MS);
     void words.first().finally(() => {
@@ -154,7 +154,7 @@ async function tryStart(command: Command, host: CommandHost): Promise<StartTry> 
 }
 
 /** The sandbox may be removed by another process between any two steps. */
-function openGroup(host: CommandHost): ReturnType<SandboxCgroup["openCommand"]> {
+function openGroup(host: CommandHost): CommandGroup {
   try {
     return host.cgroup.openCommand();
   } catch (error) {
@@ -168,7 +168,7 @@ export function lost(id: string): SandboxError {
 
 interface ExitParts {
   readonly host: CommandHost;
-  readonly group: TrackedGroup;
+  readonly group: CommandGroup;
   readonly words: EntranceWords;
   readonly ended: Promise<number | Error>;
 }

@@ -2,7 +2,11 @@ import { describe, expect, test } from "vitest";
 import { entranceOf } from "../../../sandboxes/local/command/enter-sandbox.ts";
 import { componentsOf } from "../../../sandboxes/local/files/sandbox-root.ts";
 
-const TARGET = { supervisorPid: 77, joinFiles: ["/cg/cgroup.procs"], seccomp: true };
+const TARGET = {
+  supervisorPid: 77,
+  group: { joinFiles: ["/cg/cgroup.procs"], entering: { options: [], words: [] } },
+  seccomp: true,
+};
 const COMMAND = {
   argv: ["prog", "arg"],
   uid: 10_001,

@@ -14,9 +14,12 @@ export function leftoversOf(stateDir: string, id: string): string[] {
         return "";
       }
     };
-    // The cgroups name a sandbox's processes, its mounts do, and so do its starters' arguments.
+    // The cgroups name a sandbox's processes, its mounts do, and so do its starters' arguments; without
+    // cgroups the environment of its first process does.
     const isZombie = /\) [ZX] /u.test(text("stat"));
-    const trace = ["cgroup", "mountinfo", "cmdline"].find((file) => text(file).includes(id));
+    const trace = ["cgroup", "mountinfo", "cmdline", "environ"].find((file) =>
+      text(file).includes(id),
+    );
     if (!isZombie && trace !== undefined)
       found.push(`process ${pid} by its ${trace}: ${text("stat").slice(0, 60)}`);
   }
