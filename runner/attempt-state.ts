@@ -14,6 +14,7 @@ import type {
 } from "../core/ports/sandbox.ts";
 import type { Agent, AgentReport } from "./agents/agent.ts";
 import { PhaseClock } from "./phase-clock.ts";
+import type { RunningEntrypoint } from "./setup/start-entrypoint.ts";
 import type { PreparedImages } from "./prepared-images.ts";
 import type { VerifierTimeoutInfo } from "./verifier/verify-request.ts";
 import { Trajectory } from "./trajectory.ts";
@@ -51,6 +52,8 @@ export interface AttemptState {
   readonly trajectory: Trajectory;
   image: PreparedImage | null;
   sandbox: Sandbox | null;
+  /** The image's ENTRYPOINT at work; null for an image without one. */
+  entrypoint: RunningEntrypoint | null;
   report: AgentReport | null;
   verifier: VerifierEvidence;
   stop: TrialStop | null;
@@ -94,6 +97,7 @@ export async function openAttempt(
     trajectory: await Trajectory.open(deps.folder),
     image: null,
     sandbox: null,
+    entrypoint: null,
     report: null,
     verifier: { kind: "not-run" },
     stop: null,

@@ -75,7 +75,8 @@ function sandboxFailureOf(thrown: unknown): { failure: SandboxError["failure"]; 
 
 /** What the agent left in its log folders, and what the sandbox used, while it still is there. */
 async function collect(state: AttemptState): Promise<void> {
-  const { sandbox, deps, notes } = state;
+  const { sandbox, deps, notes, entrypoint } = state;
+  notes.push(...((await entrypoint?.end()) ?? []));
   if (sandbox === null || isGone(state)) return;
   state.phases.enter("collect");
   const signal = AbortSignal.timeout(END_LIMIT_MS);

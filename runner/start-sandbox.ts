@@ -8,6 +8,7 @@ import { writeTar } from "../core/tar/write-tar.ts";
 import { type AttemptState, ownerOf } from "./attempt-state.ts";
 import { readyTask } from "./ready-task.ts";
 import { type ReadySandbox, setupSandbox } from "./setup/setup-sandbox.ts";
+import { startEntrypoint } from "./setup/start-entrypoint.ts";
 import { testEntries } from "./verifier/pack-tests.ts";
 import { pythonPathOf } from "./verifier/python-path.ts";
 
@@ -27,7 +28,10 @@ export interface SetUp extends ReadySandbox {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Phases prepare and start: the image, then a sandbox whose id is on disk before its first use. */
+/**
+ * Phases prepare and start: the image, then a sandbox whose id is on disk before its first use, and in
+ * it the image's ENTRYPOINT.
+ */
 export async function startSandbox(state: AttemptState): Promise<void> {
   const { spec, deps, signal } = state;
   const { task } = spec;
@@ -67,6 +71,13 @@ export async function startSandbox(state: AttemptState): Promise<void> {
       createdAt: deps.clock.now().toISOString(),
     }),
   );
+  state.entrypoint = await startEntrypoint(state.sandbox, {
+    image: state.image,
+    env: { PATH: DEFAULT_PATH, ...env },
+    folder: deps.folder,
+    clock: deps.clock,
+    signal,
+  });
 }
 
 /** Phase setup: instruction, solution for the oracle alone, the task's own readiness, agent user. */

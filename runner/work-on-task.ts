@@ -35,7 +35,7 @@ export async function workOnTask(state: AttemptState, setUp: SetUp): Promise<Fin
   const { spec } = state;
   state.phases.enter("agent");
   const agentWasRoot = state.deps.agent.runsAs === "root";
-  const mark = await setUp.sandbox.mark();
+  const mark = await markTask(state, setUp);
   const networks = givenNetworks(spec.task.config, state.deps.backend.caps);
   if (spec.verifyOnlyFrom !== null) {
     await restoreWork(state, setUp, spec.verifyOnlyFrom);
@@ -46,18 +46,40 @@ export async function workOnTask(state: AttemptState, setUp: SetUp): Promise<Fin
   state.networks.agent = network;
   state.report = await runAgent(state, setUp);
   state.phases.enter("stop-agent");
-  const left = await countStarted(setUp.sandbox, mark);
+  const started = await listStarted(setUp.sandbox, mark);
   await stopAgent(setUp.sandbox, { uid: agentWasRoot ? 0 : setUp.agentUid, mark });
+  const spared = mark.keepers === undefined ? [] : await listStarted(setUp.sandbox, mark);
+  const left = started.filter((each) => !spared.includes(each)).length;
   if (left > 0) state.notes.push(endedProcessesNote(left));
   if (spec.saveOutputs) await freeze(state, setUp);
   return { ...setUp, agentWasRoot, mark, network };
 }
 
+/**
+ * What runs before the agent does. What the image's ENTRYPOINT has started by then may go on starting
+ * processes when the agent is ended: an agent's own process never descends from it.
+ */
+async function markTask(
+  { entrypoint, deps, notes }: AttemptState,
+  { sandbox, agentUid }: SetUp,
+): Promise<ProcessMark> {
+  const mark = await sandbox.mark();
+  if (entrypoint === null) return mark;
+  if (entrypoint.uid === agentUid && deps.agent.runsAs !== "root") {
+    const message = "the image's ENTRYPOINT runs as the agent's own user, and would end with it";
+    throw new SandboxError("unsupported", message);
+  }
+  const { processes } = entrypoint.before;
+  const keepers = mark.processes.filter((each) => !processes.includes(each));
+  notes.push(`the image's ENTRYPOINT runs in the sandbox, as uid ${String(entrypoint.uid)}`);
+  return { ...mark, keepers };
+}
+
 /** Processes that were not there at `mark`: what an agent that ended has left running. */
-async function countStarted(sandbox: Sandbox, mark: ProcessMark): Promise<number> {
+async function listStarted(sandbox: Sandbox, mark: ProcessMark): Promise<readonly string[]> {
   const older = new Set(mark.processes);
   const { processes } = await sandbox.mark();
-  return processes.filter((each) => !older.has(each)).length;
+  return processes.filter((each) => !older.has(each));
 }
 
 async function runAgent(state: AttemptState, setUp: SetUp): Promise<AgentReport> {

@@ -73,6 +73,8 @@ export interface PreparedImage {
   readonly env: Readonly<Record<string, string>>;
   /** The user the image starts as: the Dockerfile's last USER. */
   readonly user: string;
+  /** Its ENTRYPOINT, word by word; none when absent or empty. No backend runs it by itself. */
+  readonly entrypoint?: readonly string[];
   /** True when this call built it, so that this run may remove it. */
   readonly builtHere: boolean;
 }
@@ -221,7 +223,11 @@ export interface Sandbox {
   forward(socketPath: string): Promise<ForwardedPort>;
   /** Kills every process of the uid until none is left; resolves to the count then seen: 0 is the proof. */
   killUser(uid: number): Promise<number>;
-  /** Kills every process that was not alive at `mark()`, and their children; resolves to the count left. */
+  /**
+   * Kills every process that was not alive at the mark, children of older ones too, until none is
+   * left; resolves to the count left. Descendants of the mark's keepers are spared; one whose parent
+   * has ended descends from nobody.
+   */
   killSince(mark: ProcessMark): Promise<number>;
   mark(): Promise<ProcessMark>;
   stats(): Promise<SandboxStats>;
@@ -233,6 +239,8 @@ export interface Sandbox {
 /** The processes alive at a moment, as pid and start time, so that a reused pid is not taken for one. */
 export interface ProcessMark {
   readonly processes: readonly string[];
+  /** Those of them whose descendants may live on, however late they came: a task's own services. */
+  readonly keepers?: readonly string[];
 }
 
 /** A sandbox as a listing shows it, whoever made it. */

@@ -10,7 +10,6 @@ import type {
   TaskResult,
 } from "./parse-result.ts";
 import type { Problem } from "./problem.ts";
-import { refuseEntrypoint } from "./refuse-entrypoint.ts";
 import type { TaskFiles } from "./task-files.ts";
 import { textsIn } from "./task-files.ts";
 import { isSimulatedUser, unsupportedFeatures } from "./unsupported-features.ts";
@@ -91,11 +90,7 @@ function assemble(files: TaskFiles, definition: Definition, folders: TaskFolders
     ...definition.config,
     verifier: { ...definition.config.verifier, aggregatePolicy },
   };
-  const refusals: Refusal[] = [
-    ...unsupportedFeatures(config, document),
-    ...folders.refusals,
-    ...refuseEntrypoint(files, config),
-  ];
+  const refusals: Refusal[] = [...unsupportedFeatures(config, document), ...folders.refusals];
   return {
     name: files.name,
     layout,

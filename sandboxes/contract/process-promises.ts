@@ -131,6 +131,32 @@ export const processPromises: readonly SandboxPromise[] = [
     },
   },
   {
+    promise:
+      "killSince spares what descends from the mark's keepers, and nothing that lost its parent",
+    check: async ({ makeSandbox }) => {
+      const sandbox = await makeSandbox();
+      const before = new Set((await sandbox.mark()).processes);
+      // A service that forks all the time, and one more child for each word it is sent.
+      const service = await sandbox.spawn(
+        shell("(while :; do sleep 0.05; done) & while read -r word; do $word & echo started; done"),
+      );
+      const output = service.stdout[Symbol.asyncIterator]();
+      await untilRunning(sandbox, "sleep 0.05");
+      const { processes } = await sandbox.mark();
+      const keepers = processes.filter((each) => !before.has(each));
+      await service.write(new TextEncoder().encode("sleep 5008.5\n"));
+      await output.next();
+      await outputOf(sandbox, `${DOUBLE_FORK("5009.5")} >/dev/null 2>&1`);
+      await untilRunning(sandbox, "sleep 5008.5");
+      await untilRunning(sandbox, "sleep 5009.5");
+      assert.equal(await sandbox.killSince({ processes, keepers }), 0);
+      assert.equal(await isRunning(sandbox, "sleep 5008.5"), true, "a child of a keeper");
+      await untilRunning(sandbox, "sleep 0.05");
+      assert.equal(await isRunning(sandbox, "5009.5"), false, "an orphan");
+      await service.kill();
+    },
+  },
+  {
     promise: "processes that end with no parent left are reaped",
     check: async ({ makeSandbox }) => {
       const sandbox = await makeSandbox();

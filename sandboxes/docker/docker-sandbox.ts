@@ -115,7 +115,9 @@ export class DockerSandbox implements Sandbox {
 
   async killSince(mark: ProcessMark): Promise<number> {
     this.#assertOpen();
-    return await this.#orLost(this.#purge({ kind: "since", older: mark.processes }));
+    return await this.#orLost(
+      this.#purge({ kind: "since", older: mark.processes, keepers: mark.keepers ?? [] }),
+    );
   }
 
   async mark(): Promise<ProcessMark> {

@@ -6,8 +6,12 @@ import { quoteWord } from "./shell-words.ts";
 /** Which processes a purge ends. */
 export type Victims =
   | { readonly kind: "user"; readonly uid: number }
-  /** Everything that is not in this list of `pid:start`. */
-  | { readonly kind: "since"; readonly older: readonly string[] }
+  /** Everything that is not in this list of `pid:start`, nor descends from one of the keepers. */
+  | {
+      readonly kind: "since";
+      readonly older: readonly string[];
+      readonly keepers: readonly string[];
+    }
   /**
    * The process, what shares its session or descends from it, and orphans that are neither in the
    * list of older processes nor in the session of another command.
@@ -99,7 +103,8 @@ const PREDICATES = { user: "by_user", since: "by_age", tree: "by_tree", job: "by
 /** Sets what the supervisor's predicates compare with, and begins its `purge` line. */
 function selection(victims: Victims): string {
   if (victims.kind === "user") return `WANT=${String(victims.uid)}; purge`;
-  if (victims.kind === "since") return `WANT=${listed(victims.older)}; purge`;
+  if (victims.kind === "since")
+    return `WANT=${listed(victims.older)}; KEEPERS=${listed(victims.keepers)}; purge`;
   const others = `OTHERS=${listed(victims.otherRoots)}`;
   if (victims.kind === "tree") {
     const { root, older } = victims;

@@ -11,6 +11,7 @@ const Inspected = z.looseObject({
   Config: z
     .looseObject({
       User: z.string().nullish(),
+      Entrypoint: z.array(z.string()).nullish(),
       Env: z.array(z.string()).nullish(),
       WorkingDir: z.string().nullish(),
       Labels: z.record(z.string(), z.string()).nullish(),
@@ -27,6 +28,7 @@ export interface ImageFacts {
   readonly repoDigests: readonly string[];
   readonly workdir: string;
   readonly user: string;
+  readonly entrypoint: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   /** Instructions that a build from this image runs first. */
@@ -48,6 +50,7 @@ export async function inspectImage(
       repoDigests: found.RepoDigests ?? [],
       workdir: Config?.WorkingDir ?? "",
       user: Config?.User ?? "",
+      entrypoint: Config?.Entrypoint ?? [],
       env: readEnvironment(Config?.Env ?? []),
       labels: Config?.Labels ?? {},
       triggers: Config?.OnBuild ?? [],
@@ -72,6 +75,7 @@ export function preparedImage(image: ImageFacts, builtHere: boolean): PreparedIm
     workdir: image.workdir,
     env: image.env,
     user: image.user,
+    entrypoint: image.entrypoint,
     builtHere,
   };
 }

@@ -50,8 +50,26 @@ by_user() {
   if [ -n "$U" ]; then ids $U; else GONE=1; fi
 }
 
-# WANT lists the processes that may live.
-by_age() { look || return; case $WANT in *" $P:$BT "*) keep ;; *) victim ;; esac; }
+# heir: whether one of KEEPERS is above P, from whose look PP is. Read upwards, so that no order of
+# the search matters; where a parent has ended there is nobody above any more.
+heir() {
+  [ "$KEEPERS" != '  ' ] || return 1
+  while [ "$PP" -gt 1 ]; do
+    A=$PP S=
+    while IFS= read -r L || [ -n "$L" ]; do S="$S$L "; done <"/proc/$A/stat"
+    [ -n "$S" ] || return 1
+    fields @{S##*)}
+    case $KEEPERS in *" $A:$BT "*) return 0 ;; esac
+  done
+  return 1
+}
+
+# WANT lists the processes that may live, KEEPERS those whose descendants may too.
+by_age() {
+  look || return
+  case $WANT in *" $P:$BT "*) keep; return ;; esac
+  if heir; then keep; else victim; fi
+}
 
 # TREE holds the root and grows; an orphan that is not in the list of older ones is taken for the
 # tree's, unless there is no list.

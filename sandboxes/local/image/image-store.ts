@@ -8,6 +8,7 @@ import {
   SandboxError,
 } from "../../../core/ports/sandbox.ts";
 import { identifyProcess, processState } from "../../../host/process-identity.ts";
+import type { ImageConfig } from "../../../core/tasks/dockerfile/stage-scope.ts";
 import { startBuildDeadline } from "../../builds/build-deadline.ts";
 import type { LocalSandbox } from "../local-sandbox.ts";
 import type { BaseRoot } from "../root/base-root.ts";
@@ -26,12 +27,13 @@ const ImageFile = z.object({
   workdir: z.string(),
   env: z.record(z.string(), z.string()),
   user: z.string(),
+  entrypoint: z.array(z.string()),
   notes: z.array(z.string()),
 });
 type ImageFile = z.infer<typeof ImageFile>;
 
 /** Raised when the same context must give another image than it did. */
-const REVISION = 3;
+const REVISION = 4;
 
 export interface ImageStoreOptions {
   readonly state: StateFolder;
@@ -143,6 +145,7 @@ export class ImageStore {
         workdir: config.workdir,
         env: { ...config.env },
         user: config.user === "" ? "root" : config.user,
+        entrypoint: wordsOf(config),
         notes: [fit.note],
       };
       writeFileSync(join(staged, "image.json"), JSON.stringify(file));
@@ -162,8 +165,8 @@ export class ImageStore {
   #find(id: string): PreparedImage | null {
     const file = this.#read(id);
     if (file === null) return null;
-    const { digest, workdir, env, user } = file;
-    return { id, digest, workdir, env, user, builtHere: false };
+    const { digest, workdir, env, user, entrypoint } = file;
+    return { id, digest, workdir, env, user, entrypoint, builtHere: false };
   }
 
   #read(id: string): ImageFile | null {
@@ -175,6 +178,12 @@ export class ImageStore {
   #dirOf(id: string): string {
     return join(this.#options.state.dir, "images", id);
   }
+}
+
+/** An ENTRYPOINT as docker keeps it: the shell form is handed to the shell of that point. */
+function wordsOf({ entrypoint, shell }: ImageConfig): string[] {
+  if (entrypoint === null) return [];
+  return [...(entrypoint.form === "exec" ? entrypoint.argv : [...shell, entrypoint.script])];
 }
 
 /** The machine as it is, with no layer: what builds start from. */

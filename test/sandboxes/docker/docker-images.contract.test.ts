@@ -224,3 +224,19 @@ test("a step of a build reaches neither the host nor the private ranges", async 
     server.close();
   }
 });
+
+const entrypointOf = async (...lines: readonly string[]) => {
+  const text = ["FROM bench-base:busybox", ...lines, ""].join("\n");
+  return (await backend.prepare(shop.contextOf({ Dockerfile: text }))).entrypoint;
+};
+
+test("an image's ENTRYPOINT is told word by word, in the form in which it is started", async () => {
+  expect(await entrypointOf("RUN true")).toEqual([]);
+  expect(await entrypointOf('ENTRYPOINT ["/a b", "c"]')).toEqual(["/a b", "c"]);
+  expect(await entrypointOf('ENTRYPOINT ["x"]', "ENTRYPOINT []")).toEqual([]);
+  expect(await entrypointOf('SHELL ["/bin/sh", "-ec"]', "ENTRYPOINT a && b $C")).toEqual([
+    "/bin/sh",
+    "-ec",
+    "a && b $C",
+  ]);
+});

@@ -198,3 +198,19 @@ test("an image never has what is left out of its context, by COPY . or by name",
     /\/opt\/skills\/one\/SKILL\.md/u,
   );
 });
+
+const entrypointOf = async (...lines: readonly string[]) => {
+  const text = ["FROM debian", ...lines, ""].join("\n");
+  return (await shop.build(text)).entrypoint;
+};
+
+test("an image's ENTRYPOINT is told word by word, in the form in which it is started", async () => {
+  expect(await entrypointOf("RUN true")).toEqual([]);
+  expect(await entrypointOf('ENTRYPOINT ["/a b", "c"]')).toEqual(["/a b", "c"]);
+  expect(await entrypointOf('ENTRYPOINT ["x"]', "ENTRYPOINT []")).toEqual([]);
+  expect(await entrypointOf('SHELL ["/bin/sh", "-ec"]', "ENTRYPOINT a && b $C")).toEqual([
+    "/bin/sh",
+    "-ec",
+    "a && b $C",
+  ]);
+});
