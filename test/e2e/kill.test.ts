@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import { uniformInt } from "pure-rand/distribution/uniformInt";
@@ -128,21 +129,43 @@ function cgroupsOf(ids: readonly string[]): string[] {
   return found.split("\n").filter((path) => ids.some((id) => path.includes(id)));
 }
 
-/** Starts the job again and again, killing it, until it ends by itself; resolves to that last run. */
+/** Starts the job again and again, killing it, until it ends by itself. */
 async function runWithKills(
   jobs: string,
   options: BenchOptions,
   nextKillMs: () => number,
-): Promise<BenchRun> {
+): Promise<{ readonly last: BenchRun; readonly kills: number }> {
   for (let kills = 0; kills < MAX_KILLS; kills += 1) {
     const bench = startBench(runArgs(jobs), options);
     const ended = bench.ended.then(() => "ended");
     if ((await Promise.race([ended, sleep(nextKillMs(), "kill")])) === "ended")
-      return await bench.ended;
+      return { last: await bench.ended, kills };
     bench.kill("SIGKILL");
     await bench.ended;
   }
-  return await runBench(runArgs(jobs), options);
+  return { last: await runBench(runArgs(jobs), options), kills: MAX_KILLS };
+}
+
+const SOAK_RESULT = fileURLToPath(new URL("../bench/results/kill-soak.json", import.meta.url));
+
+/** What a soak came to so far, kept beside the benchmarks' results. */
+interface SoakCount {
+  readonly runs_passed: number;
+  readonly kills: number;
+  /** Attempts that a kill cut off, beyond one for each trial. */
+  readonly attempts_lost: number;
+}
+
+async function keepSoak(count: SoakCount): Promise<void> {
+  if (!IS_SOAK) return;
+  const kept = {
+    measured_at: new Date().toISOString().slice(0, 10),
+    seed: SEED,
+    runs: RUNS,
+    trials_a_run: TASKS * REPEATS,
+    ...count,
+  };
+  await writeFile(SOAK_RESULT, `${JSON.stringify(kept, null, 2)}\n`);
 }
 
 test.skipIf(process.getuid?.() !== 0)(
@@ -159,10 +182,12 @@ test.skipIf(process.getuid?.() !== 0)(
     expect(undisturbed.code).toBe(0);
     const expected = await comparable(join(dir.path, "undisturbed"));
     const random = xoroshiro128plus(SEED);
+    let count: SoakCount = { runs_passed: 0, kills: 0, attempts_lost: 0 };
 
     for (let run = 0; run < RUNS; run += 1) {
       const jobs = `jobs-${String(run)}`;
-      const last = await runWithKills(jobs, options, () => uniformInt(random, 0, fullMs));
+      const nextKillMs = (): number => uniformInt(random, 0, fullMs);
+      const { last, kills } = await runWithKills(jobs, options, nextKillMs);
       expect(last.stderr).not.toContain("unexpected error");
       expect(last.code).toBe(0);
       const sandboxes = await checkTree(join(dir.path, jobs));
@@ -170,6 +195,12 @@ test.skipIf(process.getuid?.() !== 0)(
       expect(cgroupsOf(sandboxes)).toEqual([]);
       expect(await comparable(join(dir.path, jobs))).toEqual(expected);
       expect(await leftovers(stateDir)).toEqual([]);
+      count = {
+        runs_passed: count.runs_passed + 1,
+        kills: count.kills + kills,
+        attempts_lost: count.attempts_lost + sandboxes.length - TASKS * REPEATS,
+      };
+      await keepSoak(count);
     }
   },
   RUNS * 60_000,
