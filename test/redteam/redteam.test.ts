@@ -16,10 +16,13 @@ const Found = z.object({ path: z.string(), contains: z.string() });
 const added: string[] = [];
 
 /** What must hold after an attack: its reward, what it left for a reader, what must not be there. */
-const Expectation = z.object({
+const Reward = z.union([z.literal(0), z.literal("unscored"), z.literal(1)]);
+
+const Shape = z.object({
   attack: z.string(),
   agent: z.enum(["script", "oracle"]),
-  reward: z.union([z.literal(0), z.array(z.union([z.literal(0), z.literal("unscored")]))]),
+  /** An attack that nothing can stop may have its 1, where it says why and leaves the trial suspect. */
+  reward: z.union([z.literal(0), z.array(Reward)]),
   evidence: z.array(Found).min(1),
   absent: z.array(Found),
   why: z.string().optional(),
@@ -28,6 +31,12 @@ const Expectation = z.object({
   max_bytes: z.record(z.string(), z.int()).optional(),
   together_with: z.string().optional(),
 });
+const Expectation = Shape.refine(
+  ({ reward, why, evidence }) =>
+    ![reward].flat().includes(1) ||
+    (why !== undefined && evidence.some(({ contains }) => contains.includes('"suspect"'))),
+  "a reward of 1 needs its reason, and the evidence that the trial is suspect",
+);
 type Expectation = z.infer<typeof Expectation>;
 
 const attacks = new Map(

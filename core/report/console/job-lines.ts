@@ -60,8 +60,8 @@ const WARNINGS: readonly Warning[] = [
     concerns: (record) => classifyTrial(record) === "verifier_errored",
   },
   {
-    phrase: "lost an attempt to their verifier, and were tried again",
-    tail: "verification in result.json counts how often",
+    phrase: "lost attempts or test runs to their verifier",
+    tail: "verification in result.json counts them",
     concerns: lostToVerifier,
   },
   {

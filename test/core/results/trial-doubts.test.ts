@@ -108,7 +108,7 @@ test("the console tells suspects and lost attempts in one line each, and nothing
   ];
   const lines = renderJobLines(groupTrials(records, null), 60);
   expect(lines).toContain(
-    "2 tasks (50%) lost an attempt to their verifier, and were tried again — verification in result.json counts how often",
+    "2 tasks (50%) lost attempts or test runs to their verifier — verification in result.json counts them",
   );
   expect(lines).toContain(
     "1 tasks (25%) are suspect: their agent may have tampered with what judges it — isolation.hardening in result.json says how; no score was changed",
