@@ -1,13 +1,19 @@
 import { createHash, randomBytes } from "node:crypto";
 import { resolve } from "node:path";
+import { createLedger } from "../core/ledger/create-ledger.ts";
 import type { OnEvent } from "../core/events/run-event.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import { identifyProcess } from "../host/process-identity.ts";
 import { systemClock } from "../host/system-clock.ts";
+import { openFilesLedger } from "../stores/ledger/files/files-ledger-store.ts";
+import { processDeaths } from "../stores/ledger/files/process-deaths.ts";
 import { FileJobStore } from "../stores/files/file-job-store.ts";
 import { builtBackend, openBackend } from "./backends.ts";
 import type { RunWorld } from "./run-deps.ts";
 import { stateDir } from "./state-dir.ts";
+
+/** In the jobs folder, so that what was spent stays beside what it was spent on. */
+const LEDGER_FOLDER = ".ledger";
 
 export interface RunSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -38,6 +44,17 @@ export function openRunWorld(
     ownerProcess,
     hostEnv: env,
     modelVariables: { ...env, ...missingKeys(env, dotenvKeys) },
+    openLedger: async (pot) => {
+      const dir = resolve(settings.jobsDir, LEDGER_FOLDER);
+      const ledgerStore = await openFilesLedger({
+        dir,
+        onNotice: (message) => {
+          onEvent({ type: "warning", message });
+        },
+      });
+      const ledger = createLedger({ store: ledgerStore, pot, deaths: processDeaths });
+      return { ledger, close: async () => await ledgerStore.close() };
+    },
     onEvent,
     signal,
   };

@@ -1,3 +1,4 @@
+import type { BudgetSummary } from "../core/model/ledger-budget.ts";
 import type { RunPlan } from "../core/model/plan.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import { renderMixedImages } from "../core/report/console/run-lines.ts";
@@ -9,7 +10,8 @@ import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
 import { removeOrphans } from "./remove-orphans.ts";
 import type { RunDeps, RunWorld } from "./run-deps.ts";
 import { type EndedJob, runJob } from "./run-job.ts";
-import { resolveRunModels } from "./run-models.ts";
+import { openRunSpend } from "./run-spend.ts";
+import { resolveRunModels, type RunModels } from "./run-models.ts";
 import { writeMatrixSummary } from "./write-matrix-summary.ts";
 
 /** A run that ended by itself: every repeat was carried out, whatever its trials' outcomes. */
@@ -18,6 +20,8 @@ export interface EndedRun {
   readonly jobs: readonly EndedJob[];
   /** Path of matrix-summary.json; null for a run without repeats. */
   readonly matrixSummary: string | null;
+  /** Of the command's pot over all its repeats; null where nobody counts. */
+  readonly budget: BudgetSummary | null;
 }
 
 /**
@@ -34,14 +38,25 @@ export async function runBenchmark(settings: RunSettings, world: RunWorld): Prom
   await world.store.checkWritable(settings.jobsDir);
   const backend = await world.openBackend();
   try {
-    const deps: RunDeps = { ...world, backend };
     const plan = planBenchmark(input, backend.caps);
-    deps.onEvent({ type: "run-planned", plan });
-    await clearOrphans(deps);
-    return await runRepeats(plan, agent, deps);
+    world.onEvent({ type: "run-planned", plan });
+    if (models !== null) tellRoute(models, world);
+    await clearOrphans({ ...world, backend });
+    const spend = await openRunSpend({ plan, models, world });
+    try {
+      return await runRepeats(plan, agent, { ...world, backend, spend });
+    } finally {
+      await spend?.close();
+    }
   } finally {
     await backend.close();
   }
+}
+
+/** Attack 3: which host gets the key is told before anything goes there. */
+function tellRoute({ resolved, endpoints }: RunModels, { onEvent }: RunWorld): void {
+  const hosts = [...new Set(endpoints.map(({ baseUrl }) => new URL(baseUrl).host))];
+  onEvent({ type: "key-route", keyName: resolved.keyName, hosts });
 }
 
 async function runRepeats(plan: RunPlan, agent: Agent, deps: RunDeps): Promise<EndedRun> {
@@ -54,11 +69,28 @@ async function runRepeats(plan: RunPlan, agent: Agent, deps: RunDeps): Promise<E
   }
   warnOfMixedImages(jobs, deps);
   if (deps.signal.aborted) throw interruptedRun(plan, jobs);
-  return { plan, jobs, matrixSummary };
+  return { plan, jobs, matrixSummary, budget: await wholeBudget(jobs, deps) };
+}
+
+/** The pot's figures with the names of all repeats; a task that several name stands there as often. */
+async function wholeBudget(
+  jobs: readonly EndedJob[],
+  { spend }: RunDeps,
+): Promise<BudgetSummary | null> {
+  if (spend === null) return null;
+  const budgets = jobs.flatMap(({ tree }) => tree.budget ?? []);
+  return await spend.budget({
+    cancelled: budgets.flatMap(({ cancelled }) => cancelled),
+    notStarted: budgets.flatMap(({ not_started: names }) => names),
+  });
 }
 
 /** What a killed run left here goes before new sandboxes are made. */
-async function clearOrphans({ backend, clock, onEvent }: RunDeps): Promise<void> {
+async function clearOrphans({
+  backend,
+  clock,
+  onEvent,
+}: Pick<RunDeps, "backend" | "clock" | "onEvent">): Promise<void> {
   for (const { id, owner } of await removeOrphans(backend, clock)) {
     const whose = owner === null ? "" : ` of ${owner.rolloutName}`;
     const message = `removed sandbox ${id}${whose}, which a dead run left behind`;

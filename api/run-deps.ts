@@ -2,7 +2,9 @@ import type { OnEvent } from "../core/events/run-event.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Sha256 } from "../core/ports/hash.ts";
 import type { JobStore } from "../core/ports/job-store.ts";
+import type { Ledger } from "../core/ports/ledger.ts";
 import type { SandboxBackend } from "../core/ports/sandbox.ts";
+import type { RunSpend } from "./run-spend.ts";
 
 /** What planning touches of the world: it reads, and makes nothing. */
 export interface PlanDeps {
@@ -15,6 +17,12 @@ export interface PlanDeps {
   readonly modelVariables: Readonly<Record<string, string | undefined>>;
 }
 
+/** A pot of money, and the end of its use by this process. */
+export interface OpenLedger {
+  readonly ledger: Ledger;
+  readonly close: () => Promise<void>;
+}
+
 /** What a run touches of the world, its sandboxes apart. `openRunWorld` makes the real one. */
 export interface RunWorld extends PlanDeps {
   /** Opens the sandboxes; called once nothing that can be known without them is wrong. */
@@ -23,6 +31,8 @@ export interface RunWorld extends PlanDeps {
   readonly newHex8: () => string;
   /** Identity of this process, for leases and the owners of sandboxes. */
   readonly ownerProcess: string;
+  /** Opens the ledger beside the run's jobs, with the pot of that name. */
+  readonly openLedger: (pot: string) => Promise<OpenLedger>;
   readonly onEvent: OnEvent;
   /** Ends the run cleanly: sandboxes gone, what ended is kept. */
   readonly signal: AbortSignal;
@@ -31,4 +41,6 @@ export interface RunWorld extends PlanDeps {
 /** The world of a run whose sandboxes are open. */
 export interface RunDeps extends Omit<RunWorld, "openBackend"> {
   readonly backend: SandboxBackend;
+  /** Null for a run whose spending nobody counts. */
+  readonly spend: RunSpend | null;
 }

@@ -37,19 +37,22 @@ export async function runJob(
   try {
     const job = await planUnderLease(plan, planned, folder, deps);
     deps.onEvent({ type: "job-started", job, jobDir: folder.dir });
-    const ran = await runTrials({ plan, job, folder, agent, deps }).catch(
+    const notStarted = new Set<string>();
+    const outlet = { folder, store: deps.store, spend: deps.spend, notStarted };
+    const ran = await runTrials({ plan, job, folder, agent, deps, notStarted }).catch(
       async (error: unknown) => {
         // What ended before a stop is in the summary too.
-        if (!folder.lost.aborted) await writeJobFiles(plan, job, { folder, store: deps.store });
+        if (!folder.lost.aborted) await writeJobFiles(plan, job, outlet);
         throw error;
       },
     );
-    const tree = await writeJobFiles(plan, job, { folder, store: deps.store });
+    const tree = await writeJobFiles(plan, job, outlet);
     const reused = job.trials.filter(({ action }) => action === "keep").length;
     const elapsedSec = (deps.clock.monotonicMs() - startedMs) / 1000;
     const ended: EndedJob = { job, jobDir: folder.dir, tree, reused, ran, elapsedSec };
-    const { trials } = tree;
-    deps.onEvent({ type: "job-ended", job, jobDir: folder.dir, trials, reused, ran, elapsedSec });
+    const { trials, budget } = tree;
+    const { dir: jobDir } = folder;
+    deps.onEvent({ type: "job-ended", job, jobDir, trials, reused, ran, elapsedSec, budget });
     return ended;
   } finally {
     await folder.close();
@@ -61,8 +64,15 @@ async function openRequest(plan: RunPlan, job: JobPlan, deps: RunDeps): Promise<
   const { jobsDir, jobName } = job;
   const createdAt = job.resumed ? await firstStart(job, deps) : deps.clock.now();
   const automatic = plan.settings.jobName === null && isAutomaticJobName(jobName);
+  const pot = deps.spend?.pot ?? (await earlierPot(job, deps));
   const mode = job.resumed ? "resume" : automatic ? "new-automatic" : "new";
-  return { jobsDir, jobName, mode, evaluation: evaluationFile(plan, job, createdAt) };
+  return { jobsDir, jobName, mode, evaluation: evaluationFile(plan, job, createdAt, pot) };
+}
+
+/** A pot that a job once drew from stays named, also by a command that spends nothing. */
+async function earlierPot({ resumed, jobsDir, jobName }: JobPlan, deps: RunDeps) {
+  if (!resumed) return null;
+  return (await readEvaluation(deps.store, { jobsDir, jobName }))?.pot ?? null;
 }
 
 async function firstStart({ jobsDir, jobName }: JobPlan, deps: RunDeps): Promise<Date> {

@@ -10,9 +10,11 @@ import type { JobFolder } from "../core/ports/job-store.ts";
 import type { Agent } from "../runner/agents/agent.ts";
 import { PreparedImages } from "../runner/prepared-images.ts";
 import { runTrial, sealUnstarted, type TrialDeps } from "../runner/run-trial.ts";
+import type { TrialSpend } from "../runner/spend/trial-spend.ts";
 import { attemptSpec } from "./attempt-spec.ts";
 import { NopVerdicts } from "./nop-verdicts.ts";
 import type { RunDeps } from "./run-deps.ts";
+import type { RunSpend, TrialAsk, TrialStart } from "./run-spend.ts";
 
 export interface JobRun {
   readonly plan: RunPlan;
@@ -20,6 +22,8 @@ export interface JobRun {
   readonly folder: JobFolder;
   readonly agent: Agent;
   readonly deps: RunDeps;
+  /** Names of trials that the pot could not pay for, as they are refused. */
+  readonly notStarted: Set<string>;
 }
 
 /**
@@ -31,13 +35,15 @@ export interface JobRun {
 export async function runTrials(run: JobRun): Promise<number> {
   const stop = new AbortController();
   const queue = new TrialQueue(run, stop);
-  const todo = run.job.trials.filter(({ action }) => action === "run" || action === "verify-only");
+  const todo = run.job.trials.flatMap((trial, place) =>
+    trial.action === "run" || trial.action === "verify-only" ? [{ trial, place }] : [],
+  );
   const failures: unknown[] = [];
   let ended = 0;
   await Promise.all(
-    todo.map(async (trial) => {
+    todo.map(async ({ trial, place }) => {
       try {
-        if (await queue.runToEnd(trial)) ended += 1;
+        if (await queue.runToEnd(trial, place)) ended += 1;
       } catch (error) {
         failures.push(error);
         stop.abort(error);
@@ -90,7 +96,7 @@ class TrialQueue {
    * Attempts a trial until its result stands; false when the run was stopped before. Waits between
    * attempts hold no place in the queue.
    */
-  async runToEnd(trial: PlannedTrial): Promise<boolean> {
+  async runToEnd(trial: PlannedTrial, place: number): Promise<boolean> {
     const task = this.#tasks.get(trial.taskName);
     if (task === undefined) throw new Error(`the plan has no task ${trial.taskName}`);
     const before: Before = {
@@ -99,7 +105,7 @@ class TrialQueue {
     };
     for (let made = 1; !this.#signal.aborted; made += 1) {
       const spec = this.#specOf(task, trial.attempt + made - 1, before);
-      const ended = await this.#limit(() => this.#takeTurn(spec, made));
+      const ended = await this.#limit(() => this.#takeTurn(spec, made, place));
       if (ended === null) return false;
       const { record, decision } = ended;
       if (!decision.retry) return !this.#signal.aborted || record.outcome.kind === "scored";
@@ -114,14 +120,19 @@ class TrialQueue {
    * One attempt and what follows from it. Both are over before the place in the queue is free, so that
    * the next trial starts knowing that the store failed or that the breaker is open.
    */
-  async #takeTurn(spec: AttemptSpec, attemptsMade: number): Promise<EndedAttempt | null> {
+  async #takeTurn(
+    spec: AttemptSpec,
+    attemptsMade: number,
+    place: number,
+  ): Promise<EndedAttempt | null> {
     try {
-      const record = await this.#attempt(spec);
+      const record = await this.#attempt(spec, place);
       if (record === null) return null;
       const decision = this.#decide(record, attemptsMade);
       const retryInMs = decision.retry && !this.#signal.aborted ? decision.delayMs : null;
-      if (!decision.retry) this.#breaker = afterTrial(this.#breaker, record.outcome);
+      if (!decision.retry) await this.#noteEnding(record);
       this.#run.deps.onEvent({ type: "trial-ended", record, retryInMs });
+      await this.#tellSpent();
       return { record, decision };
     } catch (error) {
       this.#stop.abort(error);
@@ -138,13 +149,65 @@ class TrialQueue {
     return attemptSpec({ plan, job, task, attempt, rolloutName, runId, ...earlier });
   }
 
-  /** One attempt; null when the run was stopped before it began. */
-  async #attempt(spec: AttemptSpec): Promise<TrialRecord | null> {
+  async #noteEnding({ outcome, error, taskName }: TrialRecord): Promise<void> {
+    const { deps, job } = this.#run;
+    this.#breaker = afterTrial(this.#breaker, outcome, { transient: error?.transient ?? false });
+    await deps.spend?.noteEnding(`${String(job.repeat)}/${taskName}`, outcome);
+  }
+
+  async #tellSpent(): Promise<void> {
+    const { spend, onEvent } = this.#run.deps;
+    if (spend !== null) onEvent({ type: "spent", ...(await spend.spent()) });
+  }
+
+  /** One attempt; null when the run was stopped before it began, or the pot cannot pay for it. */
+  async #attempt(spec: AttemptSpec, place: number): Promise<TrialRecord | null> {
     if (this.#signal.aborted) return null;
+    if (this.#breaker.isOpen) return await this.#skip(spec, breakerMessage(this.#breaker));
+    const { deps, job, notStarted } = this.#run;
+    if (deps.spend === null) return await this.#carryOut(spec, null);
+    const order = (job.repeat - 1) * job.trials.length + place;
+    const start = await this.#admit(deps.spend, { attempt: spec.rolloutName, order });
+    if (start === null) return null;
+    if (start.kind === "admitted") return await this.#carryOut(spec, start.spend);
+    if (start.kind === "stopped" && start.stop.kind === "breaker")
+      return await this.#skip(spec, `skipped: ${start.stop.reason}`);
+    notStarted.add(spec.task.name);
+    return null;
+  }
+
+  /** Null when the run was stopped meanwhile. */
+  async #admit(spend: RunSpend, ask: TrialAsk): Promise<TrialStart | null> {
+    try {
+      return await spend.admit(ask, this.#signal);
+    } catch (error) {
+      if (this.#signal.aborted) return null;
+      throw error;
+    }
+  }
+
+  /** Seals an attempt that trials before it keep from starting, so that the tree says why. */
+  async #skip(spec: AttemptSpec, message: string): Promise<TrialRecord> {
+    const trialDeps = await this.#open(spec, null);
+    return await sealUnstarted(spec, trialDeps, { kind: "circuit-open", message });
+  }
+
+  async #carryOut(spec: AttemptSpec, spend: TrialSpend | null): Promise<TrialRecord> {
+    let trialDeps: TrialDeps;
+    try {
+      trialDeps = await this.#open(spec, spend);
+    } catch (error) {
+      await spend?.account.close({ complete: false, unpriced: false });
+      throw error;
+    }
+    return await runTrial(spec, trialDeps);
+  }
+
+  async #open(spec: AttemptSpec, spend: TrialSpend | null): Promise<TrialDeps> {
     const { agent, deps, folder, plan } = this.#run;
     const { taskName, rolloutName, attempt } = { ...spec, taskName: spec.task.name };
     deps.onEvent({ type: "trial-started", taskName, rolloutName, attempt });
-    const trialDeps: TrialDeps = {
+    return {
       agent,
       backend: deps.backend,
       images: this.#images,
@@ -155,19 +218,16 @@ class TrialQueue {
       onEvent: deps.onEvent,
       signal: this.#signal,
       settings: plan.settings,
+      spend,
       askNop: async (asked) => await this.#nop.ask(asked),
     };
-    if (this.#breaker.isOpen) {
-      const message = breakerMessage(this.#breaker);
-      return await sealUnstarted(spec, trialDeps, { kind: "circuit-open", message });
-    }
-    return await runTrial(spec, trialDeps);
   }
 
   #decide(record: TrialRecord, attemptsMade: number): RetryDecision {
     const { retryAttempts } = this.#run.plan.settings;
     const { outcome, workspaceSaved } = record;
-    return decideRetry({ outcome, attemptsMade, retryAttempts, workspaceSaved });
+    const transient = record.error?.transient ?? false;
+    return decideRetry({ outcome, attemptsMade, retryAttempts, workspaceSaved, transient });
   }
 
   async #wait(delayMs: number): Promise<void> {

@@ -4,7 +4,7 @@ import { evaluateGate, exitCodeOf, summarizeRun } from "../core/results/summariz
 import type { EndedRun } from "./run-benchmark.ts";
 
 /** The run summary of `--summary-out` (spec 12.4), its gate and its exit code included. */
-export function summarizeEndedRun({ plan, jobs }: EndedRun): RunSummary {
+export function summarizeEndedRun({ plan, jobs, budget }: EndedRun): RunSummary {
   const ended = jobs.map(({ job, jobDir, tree, reused, ran }) => ({
     jobDir,
     jobName: basename(jobDir),
@@ -18,5 +18,6 @@ export function summarizeEndedRun({ plan, jobs }: EndedRun): RunSummary {
     runName: basename(plan.settings.jobsDir),
     gate,
     exitCode: exitCodeOf(ended, gate),
+    budget,
   });
 }

@@ -1,4 +1,5 @@
 import type { JobPlan, RunPlan } from "../core/model/plan.ts";
+import type { BudgetSummary } from "../core/model/ledger-budget.ts";
 import type { Quarantined, TrialRecord } from "../core/model/record.ts";
 import { readEarlierAttempt } from "../core/plan/read-earlier-jobs.ts";
 import type { JobFolder, JobStore } from "../core/ports/job-store.ts";
@@ -8,6 +9,7 @@ import {
   type JobTrials,
   type PlannedMeasurement,
 } from "../core/results/group-trials.ts";
+import type { BudgetLists, RunSpend } from "./run-spend.ts";
 import { renderSummary, summarizeJob } from "../core/results/summarize-job.ts";
 
 /** What a job's folder says at a moment. */
@@ -15,6 +17,17 @@ export interface JobTree {
   readonly records: readonly TrialRecord[];
   readonly trials: JobTrials;
   readonly quarantined: readonly Quarantined[];
+  /** Of the command's pot; null where nobody counts. */
+  readonly budget: BudgetSummary | null;
+}
+
+/** Where a job's own files go, and what they say of the command's money. */
+export interface JobOutlet {
+  readonly folder: JobFolder;
+  readonly store: JobStore;
+  readonly spend: RunSpend | null;
+  /** Names of trials that the pot could not pay for in this command. */
+  readonly notStarted: ReadonlySet<string>;
 }
 
 /** Reads every attempt of the job from its folder. */
@@ -22,7 +35,7 @@ export async function readJobTree(
   plan: RunPlan,
   job: JobPlan,
   folder: JobFolder,
-): Promise<JobTree> {
+): Promise<Omit<JobTree, "budget">> {
   const records: TrialRecord[] = [];
   const quarantined: Quarantined[] = [];
   for await (const stored of folder.attempts()) {
@@ -53,9 +66,10 @@ export function measurementOf(plan: RunPlan, job: JobPlan): PlannedMeasurement {
 export async function writeJobFiles(
   plan: RunPlan,
   job: JobPlan,
-  { folder, store }: { readonly folder: JobFolder; readonly store: JobStore },
+  { folder, store, spend, notStarted }: JobOutlet,
 ): Promise<JobTree> {
   const tree = await readJobTree(plan, job, folder);
+  const budget = spend === null ? null : await spend.budget(budgetLists(tree.trials, notStarted));
   const { settings } = plan;
   const facts = {
     jobName: folder.jobName,
@@ -70,6 +84,7 @@ export async function writeJobFiles(
     records: tree.records,
     planned: measurementOf(plan, job),
     quarantined: tree.quarantined,
+    budget,
   });
   const rollouts = tree.trials.trials.map(({ record }) => record.rolloutName);
   for (const [name, lines] of await readJobLines(folder.dir, rollouts))
@@ -78,7 +93,18 @@ export async function writeJobFiles(
   const isNews = await replace(folder, "summary.json", text);
   // The contract's copy of the latest job's summary, for a run without repeats (spec 1.1).
   if (isNews && settings.trials === 1) await store.write(folder.jobsDir, "summary.json", text);
-  return tree;
+  return { ...tree, budget };
+}
+
+/** Those that the budget stopped while they ran, and those that it kept from starting. */
+export function budgetLists(
+  { trials, neverStarted }: JobTrials,
+  refused: ReadonlySet<string>,
+): BudgetLists {
+  const cancelled = trials.flatMap(({ taskName, record: { outcome } }) =>
+    outcome.kind === "unscored" && outcome.fault === "budget" ? [taskName] : [],
+  );
+  return { cancelled, notStarted: neverStarted.filter((name) => refused.has(name)) };
 }
 
 /** Whether the file was anything else before. */

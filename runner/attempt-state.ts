@@ -3,8 +3,10 @@ import type { Phase } from "../core/model/outcome.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import type { AttemptSpec, Hardening } from "../core/model/trial.ts";
 import type { TrialStop, VerifierEvidence } from "../core/outcome/trial-evidence.ts";
+import type { Amount } from "../core/model/ledger-amount.ts";
 import type { AttemptFolder } from "../core/ports/attempt-folder.ts";
 import type { Clock } from "../core/ports/clock.ts";
+import type { ModelUse, OpenModels } from "../core/ports/model-access.ts";
 import type {
   PreparedImage,
   Sandbox,
@@ -14,6 +16,8 @@ import type {
 } from "../core/ports/sandbox.ts";
 import type { Agent, AgentReport } from "./agents/agent.ts";
 import { PhaseClock } from "./phase-clock.ts";
+import type { SandboxMeter } from "./spend/sandbox-meter.ts";
+import type { TrialSpend } from "./spend/trial-spend.ts";
 import type { RunningEntrypoint } from "./setup/start-entrypoint.ts";
 import type { PreparedImages } from "./prepared-images.ts";
 import type { VerifierTimeoutInfo } from "./verifier/verify-request.ts";
@@ -38,17 +42,26 @@ export interface TrialDeps {
   readonly onEvent: OnEvent;
   /** The person's stop: the agent is stopped, what there is is kept, the sandbox removed. */
   readonly signal: AbortSignal;
+  /** Null or absent for a run that spends nothing: controls without a cap. */
+  readonly spend?: TrialSpend | null;
 }
 
 /** What is known of an attempt while it runs: filled phase by phase, read once to seal it. */
 export interface AttemptState {
   readonly spec: AttemptSpec;
   readonly deps: TrialDeps;
-  /** The person's stop, or the trial's own hard deadline. */
+  /** The person's stop, the trial's own hard deadline, or the pot's refusal. */
   readonly signal: AbortSignal;
   readonly startedAt: Date;
   readonly sleptMs: number;
   readonly phases: PhaseClock;
+  /** Aborted with a `BudgetStop` when the pot refuses to pay for more. */
+  readonly budget: AbortController;
+  models: OpenModels | null;
+  modelUse: ModelUse | null;
+  meter: SandboxMeter | null;
+  /** What the trial was charged, once its account is closed. */
+  charged: Amount | null;
   readonly trajectory: Trajectory;
   image: PreparedImage | null;
   sandbox: Sandbox | null;
@@ -87,10 +100,16 @@ export async function openAttempt(
       rolloutName: spec.rolloutName,
       phase,
     });
+  const budget = new AbortController();
   return {
     spec,
     deps,
-    signal,
+    signal: AbortSignal.any([signal, budget.signal]),
+    budget,
+    models: null,
+    modelUse: null,
+    meter: null,
+    charged: null,
     startedAt: deps.clock.now(),
     sleptMs: deps.clock.sleptMs(),
     phases: new PhaseClock(deps.clock, emit),

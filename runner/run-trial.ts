@@ -6,6 +6,8 @@ import { SandboxError } from "../core/ports/sandbox.ts";
 import { workOnTask } from "./work-on-task.ts";
 import { type AttemptState, LEASE_MS, openAttempt, type TrialDeps } from "./attempt-state.ts";
 import { BenchError, messageOf } from "../core/errors.ts";
+import { BudgetStop } from "./spend/budget-stop.ts";
+import { closeTrialModels, settleTrial } from "./spend/spend-phases.ts";
 import { sealAttempt } from "./seal-attempt.ts";
 import { setUpSandbox, startSandbox } from "./start-sandbox.ts";
 import { collectLogs } from "./verifier/collect-logs.ts";
@@ -25,17 +27,21 @@ const END_LIMIT_MS = 120_000;
  */
 export async function runTrial(spec: AttemptSpec, deps: TrialDeps): Promise<TrialRecord> {
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(overDeadline(spec)), deadlineMs(spec));
   const state = await openAttempt(spec, deps, AbortSignal.any([deps.signal, deadline.signal]));
+  const disarm = armDeadline(state, deadline);
   const lease = setInterval(() => void renewLease(state), LEASE_MS / 10);
   try {
     await work(state).catch((thrown: unknown) => noteStop(state, thrown));
     await collect(state);
   } finally {
     // Also when the results' disk is full: whatever else is lost, no sandbox stays.
-    clearTimeout(timer);
+    disarm();
     clearInterval(lease);
-    await end(state);
+    try {
+      await closeTrialModels(state);
+    } finally {
+      await settleTrial(state, await end(state));
+    }
   }
   return await sealAttempt(state);
 }
@@ -62,9 +68,12 @@ async function work(state: AttemptState): Promise<void> {
 function noteStop(state: AttemptState, thrown: unknown): void {
   // A full or vanished disk under the results is the run's problem, not this trial's.
   if (thrown instanceof BenchError && thrown.kind === "unavailable") throw thrown;
-  state.stoppedIn = state.phases.phase;
+  state.stoppedIn ??= state.phases.phase;
   if (state.deps.signal.aborted) state.stop = { kind: "interrupted" };
-  else state.stop = { kind: "sandbox", ...sandboxFailureOf(thrown) };
+  else if (thrown instanceof BudgetStop || state.budget.signal.aborted)
+    state.stop = { kind: "budget", message: messageOf(state.budget.signal.reason ?? thrown) };
+  // Models that failed before void the trial whatever breaks after them.
+  else state.stop ??= { kind: "sandbox", ...sandboxFailureOf(thrown) };
 }
 
 function sandboxFailureOf(thrown: unknown): { failure: SandboxError["failure"]; message: string } {
@@ -94,8 +103,9 @@ function isGone({ stop }: AttemptState): boolean {
   return stop?.kind === "sandbox" && stop.failure === "lost";
 }
 
-async function end(state: AttemptState): Promise<void> {
-  if (state.sandbox === null) return;
+/** Whether nothing of the attempt lives any more. */
+async function end(state: AttemptState): Promise<boolean> {
+  if (state.sandbox === null) return true;
   state.phases.enter("end");
   const { sandbox, notes } = state;
   let timer: NodeJS.Timeout | undefined;
@@ -107,10 +117,12 @@ async function end(state: AttemptState): Promise<void> {
   });
   try {
     await Promise.race([sandbox.destroy(), limit]);
+    return true;
   } catch (thrown) {
     const message = `sandbox ${sandbox.id} was not removed: ${messageOf(thrown)}; \`bench sandbox prune\` removes it`;
     notes.push(message);
     state.deps.onEvent({ type: "warning", message });
+    return false;
   } finally {
     clearTimeout(timer);
   }
@@ -123,6 +135,22 @@ async function renewLease(state: AttemptState): Promise<void> {
     // The next call on a lost sandbox fails with its type; a missed renewal alone costs nothing.
     state.notes.push(`a lease was not renewed: ${messageOf(thrown)}`);
   }
+}
+
+/** The hard deadline stands still while requests are held back, as the agent's own limits do (attack 7). */
+function armDeadline(state: AttemptState, deadline: AbortController): () => void {
+  let allowedMs = 0;
+  const look = (): void => {
+    const heldMs = state.models?.heldMs() ?? 0;
+    if (heldMs <= allowedMs) {
+      deadline.abort(overDeadline(state.spec));
+      return;
+    }
+    timer = setTimeout(look, timerMs(heldMs - allowedMs));
+    allowedMs = heldMs;
+  };
+  let timer = setTimeout(look, deadlineMs(state.spec));
+  return () => clearTimeout(timer);
 }
 
 function deadlineMs(spec: AttemptSpec): number {

@@ -10,6 +10,7 @@ import { renderSideFiles } from "../core/results/render-side-files.ts";
 import {
   renderTrialResult,
   trackNoUsage,
+  trackProxiedUsage,
   type TrialResultExtras,
 } from "../core/results/render-trial-result.ts";
 import { summarizeTrajectory } from "../core/results/summarize-trajectory.ts";
@@ -82,7 +83,7 @@ function recordOf(state: AttemptState, spans: readonly PhaseSpan[]): TrialRecord
       steps: events.length,
       toolCallSteps: events.filter((event) => event.type === "tool_call").length,
     },
-    usage: report?.usage ?? NO_USAGE,
+    usage: state.modelUse?.usage ?? report?.usage ?? NO_USAGE,
     startedAt: state.startedAt.toISOString(),
     finishedAt: state.deps.clock.now().toISOString(),
     timing: timingOf(spans, spec.agent),
@@ -115,6 +116,7 @@ function evidenceOf(state: AttemptState): TrialEvidence {
 
 /** The agent side's error: its own, or what kept it from working. */
 function errorOf(evidence: TrialEvidence): TrialRecord["error"] {
+  if (evidence.stop?.kind === "models") return evidence.stop.error;
   const own = agentErrorOf(evidence.agent);
   if (own !== null || evidence.stop === null) return own;
   const outcome = decideOutcome({ ...evidence, verifier: { kind: "not-run" } });
@@ -178,6 +180,11 @@ function startupInfoOf({ spec, stop, sandbox }: AttemptState): StartupInfo {
 
 type StartupInfo = Diagnostics["sandbox_startup_info"];
 
+/** What the provider's failures were (spec 1.6); null when they did not end the trial. */
+function apiErrorInfoOf({ modelUse }: AttemptState): Diagnostics["api_error_info"] {
+  return modelUse?.end.kind === "failed" ? modelUse.end.info : null;
+}
+
 function extrasOf(state: AttemptState, utcOffsetMinutes: number): TrialResultExtras {
   const { spec, report, trajectory, sandbox } = state;
   const limit = report?.end.kind === "limit" ? report.end.limit : null;
@@ -186,13 +193,18 @@ function extrasOf(state: AttemptState, utcOffsetMinutes: number): TrialResultExt
       partial_trajectory: state.stop !== null,
       trajectory_source: "acp",
     }),
-    usageTracking: trackNoUsage(spec.environment),
+    usageTracking:
+      state.modelUse === null
+        ? trackNoUsage(spec.environment)
+        : trackProxiedUsage(spec.environment),
+    modelCalls: state.modelUse?.calls ?? null,
     source: spec.task.source,
     sandboxId: sandbox?.id ?? null,
     utcOffsetMinutes,
     diagnostics: {
       verifier_timeout_info: state.verifierTimeout,
       sandbox_startup_info: startupInfoOf(state),
+      api_error_info: apiErrorInfoOf(state),
       ...(limit === "wall-clock"
         ? {
             agent_timeout_info: {

@@ -6,6 +6,7 @@ import { renderTrialConfig } from "../core/results/render-trial-config.ts";
 import { inlineEntry } from "../core/tar/inline-entry.ts";
 import { writeTar } from "../core/tar/write-tar.ts";
 import { type AttemptState, ownerOf } from "./attempt-state.ts";
+import { payForSandbox } from "./spend/spend-phases.ts";
 import { readyTask } from "./ready-task.ts";
 import { type ReadySandbox, setupSandbox } from "./setup/setup-sandbox.ts";
 import { startEntrypoint } from "./setup/start-entrypoint.ts";
@@ -52,6 +53,7 @@ export async function startSandbox(state: AttemptState): Promise<void> {
   });
   state.phases.enter("start");
   signal.throwIfAborted();
+  await payForSandbox(state);
   const { setup: network } = givenNetworks(task.config, deps.backend.caps);
   const env = { ...state.image.env, ...task.config.sandbox.env };
   state.sandbox = await deps.backend.create({

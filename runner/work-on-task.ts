@@ -15,6 +15,7 @@ import type { AttemptState } from "./attempt-state.ts";
 import type { SetUp } from "./start-sandbox.ts";
 import { freezeWorkspace } from "./verifier/freeze-workspace.ts";
 import { restoreWorkspace } from "./verifier/restore-workspace.ts";
+import { closeTrialModels, openTrialModels, watchModels } from "./spend/spend-phases.ts";
 import { stopAgent } from "./verifier/stop-agent.ts";
 
 const DISK_POLL_MS = 5000;
@@ -44,6 +45,7 @@ export async function workOnTask(state: AttemptState, setUp: SetUp): Promise<Fin
   const network = networks.agent;
   if (network !== networks.setup) await setUp.sandbox.network(network);
   state.networks.agent = network;
+  await openTrialModels(state, setUp);
   state.report = await runAgent(state, setUp);
   state.phases.enter("stop-agent");
   const started = await listStarted(setUp.sandbox, mark);
@@ -51,7 +53,11 @@ export async function workOnTask(state: AttemptState, setUp: SetUp): Promise<Fin
   const spared = mark.keepers === undefined ? [] : await listStarted(setUp.sandbox, mark);
   const left = started.filter((each) => !spared.includes(each)).length;
   if (left > 0) state.notes.push(endedProcessesNote(left));
-  if (spec.saveOutputs) await freeze(state, setUp);
+  await closeTrialModels(state);
+  const isStopped = state.budget.signal.aborted;
+  // Nobody grades what the pot cut short, so its workspace is kept to be looked at (design 8).
+  if (spec.saveOutputs || isStopped) await freeze(state, setUp);
+  if (isStopped) throw state.budget.signal.reason;
   return { ...setUp, agentWasRoot, mark, network };
 }
 
@@ -83,8 +89,9 @@ async function listStarted(sandbox: Sandbox, mark: ProcessMark): Promise<readonl
 }
 
 async function runAgent(state: AttemptState, setUp: SetUp): Promise<AgentReport> {
-  const { spec, deps, signal } = state;
+  const { spec, deps, signal, models } = state;
   const disk = watchDisk(state, setUp);
+  const spending = watchModels(state);
   try {
     return await deps.agent.run({
       spec,
@@ -95,15 +102,18 @@ async function runAgent(state: AttemptState, setUp: SetUp): Promise<AgentReport>
       env: setUp.env,
       uid: setUp.agentUid,
       home: setUp.agentHome,
-      models: null,
-      signal: AbortSignal.any([signal, disk.signal]),
+      models,
+      signal: AbortSignal.any([signal, disk.signal, spending.signal]),
       onLine: (line) => deps.onEvent({ type: "trial-line", rolloutName: spec.rolloutName, line }),
     });
   } catch (thrown) {
+    if (spending.signal.aborted || state.budget.signal.aborted)
+      return reportOf(deps.agent.name, { kind: "completed" });
     if (signal.aborted || !disk.signal.aborted) throw thrown;
     return reportOf(deps.agent.name, { kind: "limit", limit: "disk", error: null });
   } finally {
     disk.end();
+    spending.end();
   }
 }
 

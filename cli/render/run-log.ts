@@ -38,6 +38,12 @@ export class RunLog {
       case "job-ended":
         this.#showJob(event);
         return;
+      case "spent":
+        this.#status.spend(event);
+        return;
+      case "key-route":
+        this.#note(`${event.keyName} goes to ${event.hosts.join(", ")}`);
+        return;
       case "warning":
         this.#note(`warning: ${event.message}`);
         return;
@@ -64,13 +70,13 @@ export class RunLog {
   }
 
   #showJob(event: Extract<RunEvent, { type: "job-ended" }>): void {
-    const { jobDir, trials, elapsedSec, reused, ran } = event;
+    const { jobDir, trials, elapsedSec, reused, ran, budget } = event;
     this.#status.end();
     for (const line of renderJobLines(trials, elapsedSec)) this.#context.err.write(`${line}\n`);
     if (event.job.resumed && reused > 0)
       this.#context.err.write(`${renderResumed(jobDir, reused, ran)}\n`);
     if (this.#options.json) return;
-    const block = renderFinalBlock(trials, { jobDir, elapsedSec, reused });
+    const block = renderFinalBlock(trials, { jobDir, elapsedSec, reused, budget });
     this.#context.out.write(`${block.join("\n")}\n`);
   }
 

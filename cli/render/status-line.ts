@@ -1,5 +1,6 @@
 import type { JobPlan } from "../../core/model/plan.ts";
 import type { TrialRecord } from "../../core/model/record.ts";
+import { formatCount, formatDollars } from "../../core/report/console/format-amounts.ts";
 import type { CliContext } from "../context.ts";
 
 const REDRAW_MS = 100;
@@ -13,6 +14,7 @@ export class StatusLine {
   readonly #isLive: boolean;
   #planned = 0;
   #counts = { passed: 0, failed: 0, unscored: 0, running: 0 };
+  #spent = "";
   #isShown = false;
   #drawnAtMs = 0;
 
@@ -43,6 +45,14 @@ export class StatusLine {
     else this.#counts.failed += 1;
   }
 
+  /** What the whole command has spent, earlier ones that it goes on with included. */
+  spend({ microUsd, tokens }: { readonly microUsd: number; readonly tokens: number }): void {
+    // Where no price is known the dollars are unknown too, and never shown as none.
+    if (microUsd > 0) this.#spent = `, ${formatDollars(microUsd / 1e6)} spent`;
+    else if (tokens > 0) this.#spent = `, ${formatCount(tokens)} tokens used`;
+    this.#draw(false);
+  }
+
   /** Writes a finished line; the status moves below it. */
   above(line: string): void {
     this.#clear();
@@ -64,7 +74,7 @@ export class StatusLine {
     const left = this.#planned - passed - failed - unscored - running;
     const text =
       `${String(passed)} passed, ${String(failed)} failed, ${String(unscored)} unscored, ` +
-      `${String(running)} running, ${String(left)} waiting`;
+      `${String(running)} running, ${String(left)} waiting${this.#spent}`;
     // Without autowrap a line that is too long is cut by the terminal, also after it was made narrower.
     this.#context.err.write(
       `\r\u001B[J\u001B[?7l${text.slice(0, this.#context.err.columns - 1)}\u001B[?7h`,

@@ -1,4 +1,5 @@
 import type { JobPlan, RunPlan } from "../model/plan.ts";
+import type { BudgetSummary } from "../model/ledger-budget.ts";
 import type { Phase } from "../model/outcome.ts";
 import type { TrialRecord } from "../model/record.ts";
 import type { JobTrials } from "../results/group-trials.ts";
@@ -35,7 +36,13 @@ export type RunEvent =
       readonly reused: number;
       readonly ran: number;
       readonly elapsedSec: number;
+      /** Of the command's pot; null where nobody counts. */
+      readonly budget: BudgetSummary | null;
     }
+  /** What the whole command has spent so far: millionths of a dollar, where prices are known, and tokens. */
+  | { readonly type: "spent"; readonly microUsd: number; readonly tokens: number }
+  /** Which hosts get the provider's key, before anything goes there (attack 3). */
+  | { readonly type: "key-route"; readonly keyName: string; readonly hosts: readonly string[] }
   | { readonly type: "warning"; readonly message: string };
 
 export type OnEvent = (event: RunEvent) => void;

@@ -38,7 +38,7 @@ export const VerifierErrorCategory = z.enum([
 export type VerifierErrorCategory = z.infer<typeof VerifierErrorCategory>;
 
 /** The limit that ended the agent's work although the work was graded (statistics D1). */
-export const Limit = z.enum(["wall-clock", "idle", "disk", "memory", "tokens", "turns"]);
+export const Limit = z.enum(["wall-clock", "idle", "disk", "memory", "tokens", "turns", "cost"]);
 export type Limit = z.infer<typeof Limit>;
 
 /** The phases of a trial, in order (design 5, attack 17). */
@@ -60,7 +60,12 @@ export const Rewards = z.looseObject({ reward: z.number() });
 export type Rewards = z.infer<typeof Rewards>;
 
 /** A failure with the type it got where it arose. */
-export const AgentError = z.object({ category: ErrorCategory, message: z.string() });
+export const AgentError = z.object({
+  category: ErrorCategory,
+  message: z.string(),
+  /** A provider's failure was of the passing kind (429, 5xx): worth another attempt at once. */
+  transient: z.boolean().optional(),
+});
 export type AgentError = z.infer<typeof AgentError>;
 
 export const VerifierError = z.object({ category: VerifierErrorCategory, message: z.string() });

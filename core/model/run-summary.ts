@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { BudgetSummary } from "./ledger-budget.ts";
 import { FailOn } from "./settings.ts";
 import { MixedImage } from "./summary.ts";
 
@@ -53,7 +54,7 @@ export const RunSummary = z
     ...Counts.shape,
     gate: Gate,
     exit_code: z.int(),
-    budget: z.null(),
+    budget: BudgetSummary.nullable(),
     planned: Count,
     scored: Count,
     jobs: z.array(RunJob),

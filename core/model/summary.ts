@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { BudgetSummary } from "./ledger-budget.ts";
 import { Quarantined } from "./record.ts";
 import { Fault } from "./outcome.ts";
 import { SandboxKind } from "./settings.ts";
@@ -183,5 +184,7 @@ export const JobSummary = z.object({
   suspect: Count,
   suspects: z.array(SuspectTrial),
   quarantined: z.array(Quarantined),
+  /** Only where a pot counts what is spent (spec 5.5). */
+  budget: BudgetSummary.optional(),
 });
 export type JobSummary = z.infer<typeof JobSummary>;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Diagnostics } from "./diagnostics.ts";
+import { CostStatus, ModelCalls } from "./model-calls.ts";
 import { ErrorCategory, Rewards, Unscored, Scored, VerifierErrorCategory } from "./outcome.ts";
 import { Isolation, PhaseSpan, Resources, Verification } from "./trial.ts";
 
@@ -111,6 +112,8 @@ const AgentResult = z.object({
   cost_usd: z.number().min(0).nullable(),
   usage_source: z.string(),
   price_source: z.string().nullable(),
+  /** Only where a proxy counted (spec 9.5). */
+  cost_status: CostStatus.optional(),
 });
 
 const FinalMetrics = z.object({
@@ -172,5 +175,6 @@ export const TrialResult = z.object({
   verification: Verification.nullable(),
   workspace_saved: z.boolean(),
   first_failed_test: z.string().nullable(),
+  model_calls: ModelCalls.optional(),
 });
 export type TrialResult = z.infer<typeof TrialResult>;

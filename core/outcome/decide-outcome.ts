@@ -9,8 +9,8 @@ export const AFTER_AGENT_FAILURES = 2;
 /**
  * The outcome of one attempt (design 5, statistics D1). A valid reward is final whatever went wrong
  * beside it; without one the attempt is unscored with the fault of whatever prevented it, and no
- * reward is ever filled in. Two stops void even a reward, because what was graded is not the trial
- * that was planned: the pot refused to pay for it, or the machine slept while it ran.
+ * reward is ever filled in. Three stops void even a reward, because what was graded is not the trial
+ * that was planned: the pot refused to pay for it, its models failed, or the machine slept while it ran.
  */
 export function decideOutcome(evidence: TrialEvidence): Outcome {
   const { verifier, stop, agent } = evidence;
@@ -50,7 +50,7 @@ function unscored(evidence: TrialEvidence, cause: Cause): Outcome {
 }
 
 function voidsRewards(stop: TrialStop): boolean {
-  return stop.kind === "budget" || stop.kind === "host-suspended";
+  return stop.kind === "budget" || stop.kind === "models" || stop.kind === "host-suspended";
 }
 
 /** What prevented the verdict, outermost first: a stop, an agent that never did its work, the verifier. */
@@ -142,6 +142,11 @@ function causeOfStop(stop: TrialStop): Cause {
         detail: stop.message,
         verifierOnly: false,
       };
+    case "models": {
+      const { category, message: detail } = stop.error;
+      const fault = faultOfCategory(category, { processExitCode: null, integrationCause: null });
+      return { fault, category, detail, verifierOnly: false };
+    }
     case "circuit-open":
       return {
         fault: "setup",

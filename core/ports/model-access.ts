@@ -1,4 +1,6 @@
+import type { Diagnostics } from "../model/diagnostics.ts";
 import type { ModelProtocol } from "../model/exchange.ts";
+import type { ModelCalls } from "../model/model-calls.ts";
 import type { AgentError } from "../model/outcome.ts";
 import type { Usage } from "../model/record.ts";
 import type { AttemptSpec } from "../model/trial.ts";
@@ -66,6 +68,7 @@ export interface OpenModels {
 /** What the models' side knows of a trial that has ended. */
 export interface ModelUse {
   readonly usage: Usage;
+  readonly calls: ModelCalls;
   readonly end: ModelEnd;
 }
 
@@ -76,7 +79,11 @@ export interface ModelUse {
 export type ModelEnd =
   | { readonly kind: "sound" }
   /** The provider or the network failed, and no main request succeeded after that. */
-  | { readonly kind: "failed"; readonly error: AgentError }
+  | {
+      readonly kind: "failed";
+      readonly error: AgentError;
+      readonly info: Diagnostics["api_error_info"];
+    }
   /** The command's pot refused to pay for more. */
   | { readonly kind: "budget"; readonly message: string }
   /** A limit that the user set for each trial; the work is graded. */

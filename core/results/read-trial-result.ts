@@ -131,7 +131,11 @@ function judgement(file: ReadableResult, found: FoundRewards): Judgement {
     rewards: outcome?.kind === "unscored" ? (file.withheld_rewards ?? null) : counted,
     error:
       typeof error === "string"
-        ? { category: readErrorCategory(file.error_category), message: error }
+        ? {
+            category: readErrorCategory(file.error_category),
+            message: error,
+            ...(file.api_error_info?.transient === true ? { transient: true } : {}),
+          }
         : null,
     verifierError:
       typeof verifierError === "string"

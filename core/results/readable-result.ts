@@ -42,6 +42,7 @@ export const ReadableResult = z.object({
   error_category: SideText,
   verifier_error: Text,
   verifier_error_category: SideText,
+  api_error_info: z.object({ transient: z.boolean() }).nullish().catch(null),
   transport_error_info: z.object({ process_exit_code: z.int() }).nullish().catch(null),
   integration_failure_info: z.object({ cause: z.string() }).nullish().catch(null),
   started_at: SideText,

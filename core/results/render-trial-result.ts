@@ -1,5 +1,6 @@
 import type { TrialRecord, Usage } from "../model/record.ts";
 import type { Diagnostics } from "../model/diagnostics.ts";
+import type { ModelCalls } from "../model/model-calls.ts";
 import type { TaskSource } from "../model/task.ts";
 import type {
   Loop,
@@ -19,6 +20,8 @@ export interface TrialResultExtras {
   /** Null when nothing was recorded; its two step counts are taken from the record. */
   readonly trajectorySummary: TrajectorySummary | null;
   readonly usageTracking: UsageTracking;
+  /** The proxy's account of the model requests; null or absent where no proxy stood between. */
+  readonly modelCalls?: ModelCalls | null;
   /** Default: `describeScene` of the record's agent. */
   readonly scenes?: readonly Scene[];
   /** Default: `SINGLE_SHOT`. */
@@ -65,6 +68,17 @@ export function trackNoUsage(environment: string): UsageTracking {
   };
 }
 
+/** Counted by the proxy beside the sandbox, request by request. */
+export function trackProxiedUsage(environment: string): UsageTracking {
+  return {
+    requested: "auto",
+    status: "enabled",
+    environment,
+    endpoint_kind: "host",
+    usage_source: "provider_response",
+  };
+}
+
 /** The one scene of a run without scene files. */
 export function describeScene(
   role: Pick<Scene["roles"][number], "agent" | "model" | "reasoning_effort">,
@@ -100,6 +114,7 @@ export function renderTrialResult(record: TrialRecord, extras: TrialResultExtras
     ...failures(record, extras),
     ...history(record, extras),
     ...additions(record),
+    ...(extras.modelCalls == null ? {} : { model_calls: extras.modelCalls }),
   };
   return `${JSON.stringify(result, null, 2)}\n`;
 }
@@ -125,7 +140,11 @@ function effort(record: TrialRecord, extras: TrialResultExtras) {
   };
   return {
     ...activity,
-    agent_result: { ...activity, ...tokens(record.usage) },
+    agent_result: {
+      ...activity,
+      ...tokens(record.usage),
+      ...(extras.modelCalls == null ? {} : { cost_status: extras.modelCalls.cost_status }),
+    },
     final_metrics: {
       total_prompt_tokens: record.usage.inputTokens,
       total_completion_tokens: record.usage.outputTokens,

@@ -1,3 +1,4 @@
+import type { BudgetSummary } from "../model/ledger-budget.ts";
 import type { Quarantined, TrialRecord } from "../model/record.ts";
 import type { SandboxKind } from "../model/settings.ts";
 import type { JobSummary } from "../model/summary.ts";
@@ -41,6 +42,8 @@ export interface JobEvidence {
   /** Null when the job does not know what it planned. */
   readonly planned: PlannedMeasurement | null;
   readonly quarantined: readonly Quarantined[];
+  /** Of the command's pot; null or absent where nobody counts. */
+  readonly budget?: BudgetSummary | null;
 }
 
 /**
@@ -80,6 +83,7 @@ export function summarizeJob(facts: JobFacts, evidence: JobEvidence): JobSummary
     suspect: suspects.length,
     suspects,
     quarantined: evidence.quarantined.toSorted((a, b) => compareNames(a.path, b.path)),
+    ...(evidence.budget == null ? {} : { budget: evidence.budget }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { BudgetSummary } from "../model/ledger-budget.ts";
 import type { Gate, RunJob, RunSummary } from "../model/run-summary.ts";
 import type { FailOn } from "../model/settings.ts";
 import { contractCounts, countTrials } from "./count-trials.ts";
@@ -75,6 +76,8 @@ export interface RunEnding {
   readonly runName: string;
   readonly gate: Gate;
   readonly exitCode: number;
+  /** Of the command's pot; null or absent where nobody counts. */
+  readonly budget?: BudgetSummary | null;
 }
 
 /** The content of `--summary-out` (spec 12.4, design 12). */
@@ -89,7 +92,7 @@ export function summarizeRun(jobs: readonly EndedJob[], ending: RunEnding): RunS
     ...totals(jobs),
     gate: ending.gate,
     exit_code: ending.exitCode,
-    budget: null,
+    budget: ending.budget ?? null,
     ...coverage(jobs),
     jobs: jobs.map((job): RunJob =>
       Object.assign(

@@ -1,5 +1,8 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { createLedger } from "../../core/ledger/create-ledger.ts";
+import type { LedgerItem } from "../../core/model/ledger-update.ts";
+import type { Deaths } from "../../core/ports/ledger.ts";
 import type { RunEvent } from "../../core/events/run-event.ts";
 import type { TrialRecord } from "../../core/model/record.ts";
 import type { RunSettingsInput } from "../../core/model/settings.ts";
@@ -14,6 +17,7 @@ import type { Agent } from "../../runner/agents/agent.ts";
 import { chooseAgent } from "../../runner/agents/choose-agent.ts";
 import { sha256, someSettings } from "../core/plan/plan-builders.ts";
 import { FakeClock } from "../fakes/fake-clock.ts";
+import { MemoryLedgerStore } from "../fakes/memory-ledger.ts";
 import { MemorySandboxes } from "../fakes/memory-sandboxes/memory-sandboxes.ts";
 import { MemoryJobStore } from "../fakes/memory-store.ts";
 import { type TaskPlay, trialPrograms } from "../fakes/trial-programs.ts";
@@ -25,7 +29,11 @@ export interface SceneWish {
   readonly store?: MemoryJobStore;
   readonly backend?: MemorySandboxes;
   readonly env?: Readonly<Record<string, string>>;
+  /** Of all pots, to be shared by the commands of one test. */
+  readonly ledgerItems?: Map<string, LedgerItem>;
 }
+
+const ALIVE: Deaths = { stateOf: async () => "alive" };
 
 /** A world in memory around real task folders. */
 export interface Scene {
@@ -47,6 +55,7 @@ export async function aScene({ plays, ...wish }: SceneWish): Promise<Scene> {
   const clock = new FakeClock();
   const events: RunEvent[] = [];
   const stop = new AbortController();
+  const { ledgerItems = new Map() } = wish;
   let names = 0;
   const world: RunWorld = {
     openBackend: async () => backend,
@@ -57,6 +66,10 @@ export async function aScene({ plays, ...wish }: SceneWish): Promise<Scene> {
     modelVariables: wish.env ?? {},
     newHex8: () => (names += 1).toString(16).padStart(8, "0"),
     ownerProcess: identifyProcess(),
+    openLedger: async (pot) => ({
+      ledger: createLedger({ store: new MemoryLedgerStore(ledgerItems), pot, deaths: ALIVE }),
+      close: async () => undefined,
+    }),
     onEvent: (event) => void events.push(event),
     signal: stop.signal,
   };
@@ -84,8 +97,9 @@ export async function startTrials(
   const evaluation = evaluationFile(plan, job, world.clock.now());
   const request = { ...job, mode: "new", evaluation } as const;
   const folder = await world.store.openJob(request);
-  const deps = { ...world, backend };
-  const run = { plan, job, folder, agent: agent ?? chooseAgent(settings.agent), deps };
+  const deps = { ...world, backend, spend: null };
+  const chosen = agent ?? chooseAgent(settings.agent);
+  const run = { plan, job, folder, agent: chosen, deps, notStarted: new Set<string>() };
   const ended = runTrials(run);
   // Awaited by the test, which may look at other things first.
   ended.catch(() => undefined);

@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The built command line: `npm test` builds it before the suites start. */
-export const BENCH = join(ROOT, "dist/cli/main.js");
+/** The built command line: `npm test` builds it before the suites start. `BENCH_TEST_MAIN` names another build. */
+export const BENCH = process.env["BENCH_TEST_MAIN"] ?? join(ROOT, "dist/cli/main.js");
 
 export interface BenchRun {
   readonly code: number | null;

@@ -1,3 +1,5 @@
+import { budgetLine } from "../../ledger/summarize-budget.ts";
+import type { BudgetSummary } from "../../model/ledger-budget.ts";
 import { failureReason } from "../../outcome/failure-reason.ts";
 import { classifyTrial } from "../../results/classify-trial.ts";
 import { countTrials } from "../../results/count-trials.ts";
@@ -17,6 +19,8 @@ export interface BlockFacts {
   readonly elapsedSec: number;
   /** Trials kept from an earlier command. */
   readonly reused: number;
+  /** Of the command's pot; null or absent where nobody counts. */
+  readonly budget?: BudgetSummary | null;
 }
 
 const MAX_FAILURES = 5;
@@ -32,10 +36,17 @@ export function renderFinalBlock(job: JobTrials, facts: BlockFacts): string[] {
     ...renderFailures(job, facts.jobDir),
     ...renderOutcomes(job),
     ...renderCoverage(job),
+    ...renderBudget(facts),
     `Cost:      ${renderCost(job)}`,
     `Time:      ${formatDuration(facts.elapsedSec)}${tail}`,
     `Artifacts: ${showSafely(facts.jobDir)}`,
   ];
+}
+
+/** Spec 5.5: only where the budget kept a trial from its score. */
+function renderBudget({ budget }: BlockFacts): string[] {
+  const line = budget == null ? null : budgetLine(budget);
+  return line === null ? [] : [showSafely(line)];
 }
 
 function renderScore(counts: TrialCounts): string {

@@ -1,0 +1,42 @@
+import type { TrialAccount } from "../core/ledger/trial-account.ts";
+import type { ModelAccess } from "../core/ports/model-access.ts";
+import type { ModelUpstream } from "../core/ports/model-upstream.ts";
+import type { KeyHeader } from "../core/providers/provider.ts";
+import type { ResolvedEndpoint } from "../core/providers/resolve-model.ts";
+import { proxiedModels, type ProxiedModelsOptions } from "../runner/model-access/proxied-models.ts";
+import { createHttpUpstream, type Credential } from "../runner/proxy/http-upstream.ts";
+import type { RunModels } from "./run-models.ts";
+
+type Connection = Pick<
+  ProxiedModelsOptions,
+  "maxOutputTokens" | "capped" | "clock" | "onWarning"
+> & { readonly models: RunModels };
+
+/** A trial's way to the run's model: the provider's key stays in this process. */
+export function connectModels(account: TrialAccount, connection: Connection): ModelAccess {
+  const { models, ...shared } = connection;
+  const { provider, model, key } = models.resolved;
+  const upstream = (endpoint: ResolvedEndpoint): ModelUpstream =>
+    createHttpUpstream({
+      provider,
+      protocol: endpoint.protocol,
+      baseUrl: endpoint.baseUrl,
+      outputLimitField: endpoint.outputLimitField,
+      credential: () => Promise.resolve(credentialOf(endpoint.keyHeader, key)),
+    });
+  const [first, ...others] = models.endpoints;
+  return proxiedModels(account, {
+    ...shared,
+    provider,
+    model,
+    prices: models.prices,
+    secrets: key.length > 1 ? [key] : [],
+    connect: () => [upstream(first), ...others.map(upstream)],
+  });
+}
+
+function credentialOf(keyHeader: KeyHeader, key: string): Credential {
+  return keyHeader === "bearer"
+    ? { header: "authorization", value: `Bearer ${key}` }
+    : { header: keyHeader, value: key };
+}

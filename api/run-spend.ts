@@ -1,0 +1,209 @@
+import { openTrialAccount } from "../core/ledger/trial-account.ts";
+import { NO_CAPS, parseCaps, parseTrialCap } from "../core/ledger/caps.ts";
+import { queueWork } from "../core/ledger/queue-work.ts";
+import { reapDead } from "../core/ledger/reap-dead.ts";
+import { summarizeBudget } from "../core/ledger/summarize-budget.ts";
+import { waitForAdmission } from "../core/ledger/wait-for-admission.ts";
+import type { Amount, Caps, LedgerUnit } from "../core/model/ledger-amount.ts";
+import type { BudgetSummary } from "../core/model/ledger-budget.ts";
+import type { Stop } from "../core/model/ledger-pot.ts";
+import type { Outcome } from "../core/model/outcome.ts";
+import type { RunPlan } from "../core/model/plan.ts";
+import type { RunSettings } from "../core/model/settings.ts";
+import type { Ledger } from "../core/ports/ledger.ts";
+import { priceBound } from "../core/usage/price-tokens.ts";
+import { SANDBOX_RESERVE_MS } from "../runner/spend/sandbox-meter.ts";
+import type { TrialSpend } from "../runner/spend/trial-spend.ts";
+import { potNameOf } from "./pot-name.ts";
+import { connectModels } from "./connect-models.ts";
+import type { RunWorld } from "./run-deps.ts";
+import type { RunModels } from "./run-models.ts";
+
+/** A trial that asks to start. */
+export interface TrialAsk {
+  /** Names the attempt for ever. */
+  readonly attempt: string;
+  /** Place in the plan: whoever is earlier is served first when money is short. */
+  readonly order: number;
+}
+
+export type TrialStart =
+  | { readonly kind: "admitted"; readonly spend: TrialSpend }
+  /** The pot cannot pay for it: it does not start, and a raised cap lets the same command start it. */
+  | { readonly kind: "refused" }
+  /** Something stopped the whole pot. */
+  | { readonly kind: "stopped"; readonly stop: Stop };
+
+/** What a job's summary asks of the pot: names of its own trials. */
+export interface BudgetLists {
+  readonly cancelled: readonly string[];
+  readonly notStarted: readonly string[];
+}
+
+/** The money of one command (design 8): one pot for all its repeats, retries and resumes. */
+export interface RunSpend {
+  /** Names the pot in evaluation.json. */
+  readonly pot: string;
+  /** Waits until the pot can set aside what a trial may need. Throws the signal's reason. */
+  admit(ask: TrialAsk, signal: AbortSignal): Promise<TrialStart>;
+  /** Counts refusals of the provider in a row (attack 9). */
+  noteEnding(trial: string, outcome: Outcome): Promise<void>;
+  budget(lists: BudgetLists): Promise<BudgetSummary>;
+  /** What was spent so far, open calls not counted. */
+  spent(): Promise<Pick<Amount, "microUsd" | "tokens">>;
+  close(): Promise<void>;
+}
+
+export interface SpendOptions {
+  readonly plan: RunPlan;
+  readonly models: RunModels | null;
+  /** Sandboxes of dead runs are gone: what their runners held may come back. */
+  readonly world: Pick<
+    RunWorld,
+    "store" | "clock" | "openLedger" | "newHex8" | "ownerProcess" | "onEvent"
+  >;
+}
+
+/**
+ * Opens the command's pot, or goes on with it; null for a run that spends nothing anybody counts: one
+ * without models and without a cap. Throws `BenchError` when the ledger cannot be had.
+ */
+export async function openRunSpend(options: SpendOptions): Promise<RunSpend | null> {
+  const { plan, models, world } = options;
+  const { settings } = plan;
+  const caps = parseCaps(settings);
+  const isCapped = Object.values(caps).some((cap) => cap !== null);
+  if (models === null && !isCapped) return null;
+  const pot = await potNameOf(plan, world);
+  const { ledger, close } = await world.openLedger(pot);
+  try {
+    const { concurrency: width, breakerThreshold } = settings;
+    await ledger.open({ caps, width, breakerThreshold });
+    await reapDead(ledger);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return new CommandSpend(options, { pot, ledger, close, caps });
+}
+
+interface OpenPot {
+  readonly pot: string;
+  readonly ledger: Ledger;
+  readonly close: () => Promise<void>;
+  readonly caps: Caps;
+}
+
+class CommandSpend implements RunSpend {
+  readonly pot: string;
+  readonly #options: SpendOptions;
+  readonly #open: OpenPot;
+  readonly #least: Amount;
+  readonly #trialCaps: Caps;
+  /** One after the other, so that trials start in the order in which they ask. */
+  readonly #inTurn = queueWork();
+  #refusedUnit: LedgerUnit | null = null;
+
+  constructor(options: SpendOptions, open: OpenPot) {
+    const { settings } = options.plan;
+    this.pot = open.pot;
+    this.#options = options;
+    this.#open = open;
+    this.#least = leastOf(settings, options.models, options.world.clock.now());
+    this.#trialCaps = { ...NO_CAPS, microUsd: parseTrialCap(settings.maxCostPerTrialUsd) };
+  }
+
+  async admit({ attempt, order }: TrialAsk, signal: AbortSignal): Promise<TrialStart> {
+    const { world, plan } = this.#options;
+    const { ledger } = this.#open;
+    const token = `${world.newHex8()}${world.newHex8()}`;
+    const holder = world.ownerProcess;
+    const request = {
+      attempt,
+      by: token,
+      order,
+      setting: plan.settingsDigest.slice(-32),
+      least: this.#least,
+      trialCaps: this.#trialCaps,
+      claim: { token, holder },
+    };
+    const deps = { ledger, clock: world.clock };
+    const admission = await this.#inTurn(() => waitForAdmission(deps, request, signal));
+    switch (admission.kind) {
+      case "admitted": {
+        const owner = { open: admission.open, token, holder, trialCaps: this.#trialCaps };
+        const account = openTrialAccount(deps, owner);
+        return { kind: "admitted", spend: { account, models: this.#modelsOn(account) } };
+      }
+      case "refused":
+        this.#refusedUnit ??= admission.unit;
+        return { kind: "refused" };
+      case "stopped":
+        return { kind: "stopped", stop: admission.stop };
+      case "taken":
+      case "gone":
+        throw new Error(`attempt ${attempt} was admitted before`);
+    }
+  }
+
+  #modelsOn(account: TrialSpend["account"]): TrialSpend["models"] {
+    const { plan, models, world } = this.#options;
+    if (models === null) return null;
+    const { caps } = this.#open;
+    return connectModels(account, {
+      models,
+      maxOutputTokens: plan.settings.maxOutputTokens,
+      capped: {
+        microUsd: caps.microUsd !== null || this.#trialCaps.microUsd !== null,
+        tokens: caps.tokens !== null,
+      },
+      clock: world.clock,
+      onWarning: (message) => world.onEvent({ type: "warning", message }),
+    });
+  }
+
+  async noteEnding(trial: string, outcome: Outcome): Promise<void> {
+    if (this.#options.models === null) return;
+    const refusedByProvider = outcome.kind === "unscored" && outcome.category === "provider_auth";
+    await this.#open.ledger.noteEnding({ trial, refusedByProvider });
+  }
+
+  async budget({ cancelled, notStarted }: BudgetLists): Promise<BudgetSummary> {
+    const view = await this.#open.ledger.view();
+    const refusedUnit = this.#refusedUnit;
+    return summarizeBudget({ view, refusedUnit, cancelled, notStarted });
+  }
+
+  async spent(): Promise<Pick<Amount, "microUsd" | "tokens">> {
+    const { shards } = await this.#open.ledger.view();
+    const open = shards.flatMap(({ leases }) => Object.values(leases));
+    const amounts = [...shards, ...open].map(({ settled }) => settled);
+    const sum = (unit: "microUsd" | "tokens"): number =>
+      amounts.reduce((total, amount) => total + amount[unit], 0);
+    return { microUsd: sum("microUsd"), tokens: sum("tokens") };
+  }
+
+  async close(): Promise<void> {
+    await this.#open.close();
+  }
+}
+
+/**
+ * An agent's first prompts are 5 to 80 kB, and a token stands for at least a byte. What trials really
+ * need is learnt from those that have ended; too much here would strand the end of a small cap.
+ */
+const FIRST_PROMPT_TOKENS = 32_000;
+/** What agents ask for where nobody limits their answers. */
+const USUAL_OUTPUT_TOKENS = 32_000;
+
+/** The least that a trial can begin to work with: one call of its model, and its sandbox's first slice. */
+function leastOf(settings: RunSettings, models: RunModels | null, at: Date): Amount {
+  const sandbox = { sandboxMs: SANDBOX_RESERVE_MS, rollouts: 1 };
+  if (models === null) return { microUsd: 0, tokens: 0, ...sandbox };
+  const { provider, model } = models.resolved;
+  const card = models.prices.find({ provider, model, at });
+  const output = settings.maxOutputTokens ?? card?.maxOutputTokens ?? USUAL_OUTPUT_TOKENS;
+  const input = Math.min(FIRST_PROMPT_TOKENS, card?.contextTokens ?? FIRST_PROMPT_TOKENS);
+  const microUsd = card === null ? 0 : priceBound(card, { input, output });
+  return { microUsd, tokens: input + output, ...sandbox };
+}

@@ -1,0 +1,136 @@
+import type { Diagnostics } from "../model/diagnostics.ts";
+import type { RequestRow } from "../model/exchange.ts";
+import type { AgentError } from "../model/outcome.ts";
+import type { ModelEnd } from "../ports/model-access.ts";
+
+/** Why a trial's models were taken away before its agent had ended; null when they were not. */
+export interface ModelStop {
+  readonly reason:
+    | "budget"
+    | "trial-limit"
+    | "ledger"
+    | "anomaly"
+    | "provider-failing"
+    | "cancelled"
+    | "trial-ended";
+  readonly message: string;
+}
+
+type ApiErrorInfo = NonNullable<Diagnostics["api_error_info"]>;
+
+/** Refusals of single calls that the pot cannot bound or price: the agent can do nothing about them. */
+const UNPAYABLE = new Set(["unbounded", "unpriced"]);
+
+/**
+ * Decides whether the models were at fault for how a trial ended (attack 7, 8), from the rows of its
+ * requests in the order in which they ended. Only requests of the main work void and redeem: the agent
+ * must have ended on a failure of the provider or the network, without a later success. What the agent
+ * caused itself (400, 404, 413) does not void, unless no request ever succeeded: then nothing of the
+ * agent was measured.
+ */
+export function judgeModels(rows: readonly RequestRow[], stop: ModelStop | null): ModelEnd {
+  if (stop !== null) {
+    const { reason, message } = stop;
+    if (reason === "budget" || reason === "anomaly") return { kind: "budget", message };
+    if (reason === "trial-limit") return { kind: "trial-limit", message };
+    if (reason === "ledger")
+      return failed({
+        category: "infra_failure",
+        message: `the ledger could not be kept: ${message}`,
+      });
+  }
+  const main = rows.filter(({ purpose }) => purpose === "main");
+  let last: RequestRow | null = null;
+  for (const row of main) {
+    if (isSuccess(row)) last = null;
+    else if (isProviderFailure(row) || isUnpayable(row)) last = row;
+  }
+  if (last !== null && isUnpayable(last)) return { kind: "budget", message: unpayable(last) };
+  if (last !== null) return failed(...apiError(main, last));
+  const neverServed = main.length > 0 && !main.some(isSuccess) && main.some(isRejected);
+  const rejected = neverServed ? main.findLast(isRejected) : undefined;
+  return rejected === undefined ? { kind: "sound" } : failed(...apiError(main, rejected));
+}
+
+/** A request that the provider, or the network on the way to it, failed. */
+export function isProviderFailure({ end, upstream_status: status }: RequestRow): boolean {
+  if (end === "cut" || end === "timeout" || end === "unreachable") return true;
+  if (end !== "answered" || status === null) return false;
+  return status >= 500 || [401, 402, 403, 408, 429].includes(status);
+}
+
+function isSuccess({ end, upstream_status: status }: RequestRow): boolean {
+  return (end === "answered" || end === "capped") && status !== null && status < 300;
+}
+
+function isRejected({ end, upstream_status: status }: RequestRow): boolean {
+  return end === "answered" && status !== null && status >= 400;
+}
+
+function isUnpayable({ end, refusal }: RequestRow): boolean {
+  return end === "refused" && UNPAYABLE.has(refusal ?? "");
+}
+
+function unpayable({ refusal }: RequestRow): string {
+  return refusal === "unpriced"
+    ? "the model's price is unknown, so no call could be paid under the cap"
+    : "its requests name no limit for their answers: --max-output-tokens N gives them one";
+}
+
+function failed(error: AgentError, info: ApiErrorInfo | null = null): ModelEnd {
+  return { kind: "failed", error, info };
+}
+
+/** Spec 2.3: only the status decides, never a body. */
+function apiError(main: readonly RequestRow[], last: RequestRow): [AgentError, ApiErrorInfo] {
+  const status = last.end === "answered" ? last.upstream_status : null;
+  const bad = main.filter((row) => isProviderFailure(row) || isRejected(row));
+  const { subcategory, transient } = kindOf(status);
+  const what = status === null ? WORDS[last.end] : `HTTP ${String(status)}`;
+  const tag = transient ? `${subcategory}/transient` : subcategory;
+  const message =
+    `provider API error [${tag}]: ${String(bad.length)} of ${String(main.length)} requests failed, ` +
+    `the last with ${what ?? "no answer"}`;
+  const error: AgentError = { category: categoryOf(status), message };
+  const statuses: Record<string, number> = {};
+  for (const row of bad) {
+    const key = String(row.upstream_status ?? row.end);
+    statuses[key] = (statuses[key] ?? 0) + 1;
+  }
+  return [
+    transient ? { ...error, transient } : error,
+    {
+      subcategory,
+      transient,
+      dominant_status: status,
+      status_counts: statuses,
+      total_requests: main.length,
+      failed_requests: bad.length,
+      fingerprint: `${subcategory}:${String(status ?? last.end)}`,
+    },
+  ];
+}
+
+const WORDS: Partial<Record<RequestRow["end"], string>> = {
+  cut: "an answer that broke off",
+  timeout: "no answer in time",
+  unreachable: "no connection",
+};
+
+function kindOf(status: number | null): {
+  readonly subcategory: string;
+  readonly transient: boolean;
+} {
+  if (status === 401 || status === 403) return { subcategory: "auth", transient: false };
+  if (status === 402) return { subcategory: "quota", transient: false };
+  if (status === 404) return { subcategory: "model_not_found", transient: false };
+  if (status === 429) return { subcategory: "rate_limit", transient: true };
+  if (status === null || status === 408 || status >= 500)
+    return { subcategory: "provider_error", transient: true };
+  return { subcategory: "rejected_request", transient: false };
+}
+
+function categoryOf(status: number | null): AgentError["category"] {
+  if (status === 401 || status === 403) return "provider_auth";
+  return status === 429 ? "provider_rate_limit" : "api_error";
+}

@@ -1,0 +1,219 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import type { ModelScriptInput } from "../fakes/model-server/model-script.ts";
+import { type ModelServer, startModelServer } from "../fakes/model-server/start-model-server.ts";
+import {
+  CALL,
+  CALL_MICRO_USD,
+  RATES,
+  TURN,
+  providerEnv,
+  readModelJob,
+  runModelBench,
+  startModelBench,
+  writeModelTask,
+  writePrices,
+} from "./model-run.ts";
+import { scratchDir } from "./run-bench.ts";
+
+const servers: ModelServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+async function aProvider(faults: ModelScriptInput["faults"] = []): Promise<ModelServer> {
+  const server = await startModelServer({ turns: [TURN], faults });
+  servers.push(server);
+  return server;
+}
+
+async function writeTasks(dir: string, count: number, calls: number): Promise<void> {
+  for (let index = 0; index < count; index += 1)
+    await writeModelTask(join(dir, "tasks", `task-${String(index).padStart(2, "0")}`), { calls });
+  await writePrices(join(dir, "prices.json"));
+}
+
+const usd = (microUsd: number): number => microUsd / 1e6;
+
+describe("an agent that asks a model", () => {
+  test("is metered to the token, in every file that tells of it", async () => {
+    await using scratch = await scratchDir();
+    await writeTasks(scratch.path, 2, 3);
+    const server = await aProvider();
+    const run = await runModelBench({ cwd: scratch.path, env: providerEnv(server) });
+    expect(run.stderr).toContain(`XIAOMI_API_KEY goes to ${new URL(server.origin).host}`);
+    expect(run.code, run.stderr).toBe(0);
+    expect(server.modelRequests()).toHaveLength(6);
+    const job = await readModelJob(join(scratch.path, "jobs"));
+    for (const { result, rows } of job.trials) {
+      expect(result.outcome).toMatchObject({ kind: "scored", reward: 1 });
+      expect(result.agent_result).toMatchObject({
+        n_input_tokens: 3 * CALL.inputTokens,
+        n_output_tokens: 3 * CALL.outputTokens,
+        n_cache_read_tokens: 3 * CALL.cacheRead,
+        total_tokens: 3 * (CALL.inputTokens + CALL.outputTokens),
+        cost_usd: usd(3 * CALL_MICRO_USD),
+        usage_source: "provider_response",
+        price_source: "file:prices.json",
+        cost_status: "priced",
+      });
+      expect(result.model_calls).toMatchObject({ requests: 3, main_requests: 3, failed: 0 });
+      expect(rows.map(({ cost_micro_usd: cost }) => cost)).toEqual(Array(3).fill(CALL_MICRO_USD));
+    }
+    expect(job.summary.total_cost_usd).toBeCloseTo(usd(6 * CALL_MICRO_USD), 9);
+    expect(job.summary.budget.spent).toMatchObject({
+      cost_usd: usd(6 * CALL_MICRO_USD),
+      tokens: 6 * (CALL.inputTokens + CALL.outputTokens),
+      rollouts: 2,
+      usd_unknown_trials: 0,
+    });
+    expect(job.summary.budget.held).toMatchObject({ cost_usd: 0, tokens: 0 });
+    expect(run.stdout).toMatch(/^Cost: {6}\$\d+\.\d\d, 174,240 tokens$/mu);
+    expect(run.stdout).not.toContain("Budget:");
+  });
+
+  test("never spends past the cap at -j 4; what is left runs when the cap is raised", async () => {
+    await using scratch = await scratchDir();
+    await writeTasks(scratch.path, 12, 3);
+    const server = await aProvider();
+    const trial = 3 * CALL_MICRO_USD;
+    // Enough for some of the twelve; one call reserves far more than it costs.
+    const cap = usd(15 * trial);
+    const options = { cwd: scratch.path, env: providerEnv(server) };
+    const small = usd(5 * trial);
+    const first = await runModelBench({
+      ...options,
+      args: ["-j", "4", "--max-cost-usd", String(small)],
+    });
+    expect(first.code, first.stderr).toBe(1);
+    const spent = usd(server.modelRequests().length * CALL_MICRO_USD);
+    expect(spent).toBeLessThanOrEqual(small);
+    const job = await readModelJob(join(scratch.path, "jobs"));
+    expect(job.summary.budget.spent.cost_usd).toBeCloseTo(spent, 9);
+    expect(job.summary.budget).toMatchObject({ stopped: true, caps: { max_cost_usd: small } });
+    const { cancelled, not_started: notStarted } = job.summary.budget;
+    expect(cancelled.length + notStarted.length).toBeGreaterThan(0);
+    expect(first.stdout).toMatch(
+      /^Budget: budget reached: \$\d+\.\d\d spent of a \$\d+\.\d\d cap; \d+ running trial\(s\) cancelled, \d+ not started \(not counted as failures; resume the job to run them\)$/mu,
+    );
+    const faults = job.trials.flatMap(({ result: { outcome } }) =>
+      outcome.kind === "unscored" ? [outcome.fault] : [],
+    );
+    expect(faults).toEqual(cancelled.map(() => "budget"));
+
+    const second = await runModelBench({
+      ...options,
+      args: ["-j", "4", "--max-cost-usd", String(cap)],
+    });
+    expect(second.code, second.stderr).toBe(0);
+    const whole = await readModelJob(join(scratch.path, "jobs"));
+    expect(whole.summary.budget.spent.cost_usd).toBeCloseTo(
+      usd(server.modelRequests().length * CALL_MICRO_USD),
+      9,
+    );
+    expect(whole.summary.budget.spent.cost_usd).toBeLessThanOrEqual(cap);
+    expect(whole.summary["passed"]).toBe(12);
+    expect(second.stdout).not.toContain("Budget:");
+  });
+
+  test("starts nothing under a cap of 0, and spends nothing", async () => {
+    await using scratch = await scratchDir();
+    await writeTasks(scratch.path, 2, 1);
+    const server = await aProvider();
+    const options = { cwd: scratch.path, env: providerEnv(server) };
+    const run = await runModelBench({ ...options, args: ["--max-cost-usd", "0"] });
+    expect(run.code).toBe(1);
+    expect(server.journal).toHaveLength(0);
+    expect(run.stdout).toContain("0 running trial(s) cancelled, 2 not started");
+  });
+
+  test("that reaches the cap of its own trial is graded, with its limit", async () => {
+    await using scratch = await scratchDir();
+    await writeTasks(scratch.path, 1, 6);
+    const server = await aProvider();
+    const own = usd(4 * CALL_MICRO_USD);
+    const options = { cwd: scratch.path, env: providerEnv(server) };
+    const run = await runModelBench({ ...options, args: ["--max-cost-per-trial", String(own)] });
+    expect(run.code, run.stderr).toBe(0);
+    const { trials } = await readModelJob(join(scratch.path, "jobs"));
+    expect(trials[0]?.result.outcome).toEqual({
+      kind: "scored",
+      reward: 1,
+      passed: true,
+      limit: "cost",
+    });
+    expect(server.modelRequests().length).toBeLessThan(6);
+    expect(trials[0]?.result.agent_result.cost_usd).toBeLessThanOrEqual(own);
+  });
+
+  test("killed with its runner in the middle of a call is charged what was in the air", async () => {
+    await using scratch = await scratchDir();
+    await writeTasks(scratch.path, 1, 2);
+    const server = await aProvider([{ kind: "hang", on: "any", after: 1, times: 1 }]);
+    const options = {
+      cwd: scratch.path,
+      env: providerEnv(server),
+      args: ["--max-cost-usd", "100"],
+    };
+    const running = startModelBench(options);
+    for (let tries = 0; server.modelRequests().length < 2 && tries < 600; tries += 1)
+      await sleep(50);
+    expect(server.modelRequests()).toHaveLength(2);
+    running.kill("SIGKILL");
+    await running.ended;
+    const again = await runModelBench(options);
+    expect(again.code, again.stderr).toBe(0);
+    const { summary, trials } = await readModelJob(join(scratch.path, "jobs"));
+    // The second run's two calls, the first one's settled call, and the whole reservation of the last.
+    const known = usd(3 * CALL_MICRO_USD);
+    const reservation = summary.budget.spent.cost_usd - known;
+    const body = trials[0]?.rows[0]?.request_bytes ?? 0;
+    expect(reservation).toBeGreaterThanOrEqual(usd(body * RATES.input + 100 * RATES.output));
+    expect(summary.budget.spent).toMatchObject({ rollouts: 2, usd_unknown_trials: 1 });
+    expect(summary.budget.held.cost_usd).toBe(0);
+  });
+});
+
+describe("a provider that fails", () => {
+  test.each([
+    { what: "an outage", status: 503, category: "api_error", attempts: 2 },
+    { what: "a refused key", status: 401, category: "provider_auth", attempts: 1 },
+    { what: "an empty account", status: 402, category: "api_error", attempts: 1 },
+    { what: "a rate limit", status: 429, category: "provider_rate_limit", attempts: 1 },
+    { what: "an unknown model", status: 404, category: "api_error", attempts: 1 },
+  ])("with $what is never scored, whatever the workspace holds", async (fault) => {
+    await using scratch = await scratchDir();
+    await writeTasks(scratch.path, 1, 1);
+    const { status } = fault;
+    const headers = { "retry-after": "0" };
+    const server = await aProvider([{ kind: "status", on: "any", status, headers }]);
+    const options = { cwd: scratch.path, env: providerEnv(server) };
+    const run = await runModelBench({ ...options, args: ["--retry-attempts", "1"] });
+    expect(run.code, run.stderr).toBe(1);
+    const { trials, summary } = await readModelJob(join(scratch.path, "jobs"));
+    expect(trials).toHaveLength(fault.attempts);
+    for (const { result } of trials) {
+      expect(result.outcome).toMatchObject({ kind: "unscored", category: fault.category });
+      expect(result.rewards).toBeNull();
+      // What the verifier said is kept, and does not count.
+      expect(result.withheld_rewards).toEqual({ reward: 1 });
+      expect(result.api_error_info).toMatchObject({ dominant_status: status });
+      expect(result.agent_result.cost_usd).toBeNull();
+    }
+    expect(summary.budget.spent.cost_usd).toBe(0);
+  });
+
+  test("and comes back costs the trial nothing: a later success redeems it", async () => {
+    await using scratch = await scratchDir();
+    await writeTasks(scratch.path, 1, 3);
+    const headers = { "retry-after": "0" };
+    const server = await aProvider([
+      { kind: "status", on: "any", status: 503, headers, after: 0, times: 3 },
+    ]);
+    const run = await runModelBench({ cwd: scratch.path, env: providerEnv(server) });
+    expect(run.code, run.stderr).toBe(0);
+    const { trials } = await readModelJob(join(scratch.path, "jobs"));
+    expect(trials[0]?.rows.map((row) => row.upstream_status)).toEqual([503, 200, 200]);
+  });
+});
