@@ -28,7 +28,7 @@ async function threeTasks() {
 
 test("a dry run says of each kind of sandbox how many of the tasks it can run, and why not all", async () => {
   const { tasksDir, world } = await threeTasks();
-  const settings = someSettings({ tasksDir });
+  const settings = someSettings({ tasksDir, agent: "script" });
   const { backends, plan } = await planDryRun(settings, world, onlyLocal);
   const [local, docker] = backends;
   expect(local).toMatchObject({ environment: "local", missing: null, canRun: 1, tasks: 3 });
@@ -37,6 +37,14 @@ test("a dry run says of each kind of sandbox how many of the tasks it can run, a
   expect(docker).toMatchObject({ missing: "no daemon answers", canRun: 2, tasks: 3 });
   expect(plan.tasks.map(({ name }) => name)).toEqual(["plain"]);
   expect(plan.warnings).toEqual(["1 task runs without the open internet here"]);
+});
+
+test("a dry run of a control counts what only an agent lacks as runnable", async () => {
+  const { tasksDir, world } = await threeTasks();
+  const { backends, plan } = await planDryRun(someSettings({ tasksDir }), world, onlyLocal);
+  expect(backends[0]).toMatchObject({ canRun: 2, tasks: 3 });
+  expect(plan.tasks.map(({ name }) => name)).toEqual(["asks", "plain"]);
+  expect(plan.warnings).toContain("1 task runs without the open internet that it asks for: asks");
 });
 
 test("a dry run of a sandbox that cannot be had plans what the tasks allow, and says what is not known", async () => {
