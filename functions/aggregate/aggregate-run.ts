@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import pLimit from "p-limit";
+import { BenchError } from "../../core/errors.ts";
+import { CloudRun } from "../../core/model/cloud-work.ts";
+import type { Quarantined, TrialRecord } from "../../core/model/record.ts";
+import type { RunManifest } from "../../core/model/run-manifest.ts";
+import { Seal } from "../../core/model/seal.ts";
+import { readEarlierAttempt } from "../../core/plan/read-earlier-jobs.ts";
+import type { ObjectStore } from "../../core/ports/object-store.ts";
+import type { StoredAttempt } from "../../core/ports/job-store.ts";
+import { jobFactsOf, measurementOf } from "../../core/results/job-facts.ts";
+import { renderSummary, summarizeJob } from "../../core/results/summarize-job.ts";
+import { bodyOfBytes, readObject } from "../../stores/objects/object-body.ts";
+import type { RunLayout } from "../../stores/objects/run-layout.ts";
+
+const WIDTH = 64;
+const REPLACE_TRIES = 5;
+
+export interface Aggregated {
+  /** Attempts of the run that have a seal. */
+  readonly attempts: number;
+}
+
+/**
+ * Makes a run's summary.json and manifest.json of what its sealed attempts say, by the functions that a run
+ * on one's own computer uses. May be done at any time and any number of times: the same attempts give
+ * the same bytes. Throws `BenchError` (`unavailable`).
+ */
+export async function aggregateRun(
+  store: ObjectStore,
+  layout: RunLayout,
+  options: { readonly hasEnded: boolean },
+): Promise<Aggregated> {
+  const run = await readRun(store, layout);
+  const found = await readAttempts(store, layout, run.rollouts);
+  const text = summaryOf(run, found);
+  await replace(store, layout.jobFile("summary.json"), Buffer.from(text));
+  const evaluation = await readObject(store, layout.jobFile("evaluation.json"));
+  const manifest: RunManifest = {
+    schema_version: 1,
+    complete: options.hasEnded,
+    files: [
+      ...(evaluation === null ? [] : [fileOf("evaluation.json", evaluation)]),
+      fileOf("summary.json", Buffer.from(text)),
+    ],
+    attempts: found.map(({ stored, sealSha256 }) => ({
+      rollout_name: stored.rolloutName,
+      seal_sha256: sealSha256,
+    })),
+  };
+  await replace(store, layout.manifest, Buffer.from(`${JSON.stringify(manifest)}\n`));
+  return { attempts: found.length };
+}
+
+async function readRun(store: ObjectStore, layout: RunLayout): Promise<CloudRun> {
+  const bytes = await readObject(store, layout.plan);
+  const run = CloudRun.safeParse(
+    JSON.parse(new TextDecoder().decode(bytes ?? Buffer.from("null"))),
+  );
+  if (run.success) return run.data;
+  throw new BenchError("unavailable", `there is no run ${layout.run}`, {
+    next: "`bench run --env fargate` starts one",
+    cause: run.error,
+  });
+}
+
+interface FoundAttempt {
+  readonly stored: StoredAttempt;
+  readonly sealSha256: string;
+}
+
+/** By name from the plan, not by listing: one small object each, in the order of their names. */
+async function readAttempts(
+  store: ObjectStore,
+  layout: RunLayout,
+  rollouts: readonly string[],
+): Promise<FoundAttempt[]> {
+  const limit = pLimit(WIDTH);
+  const found = await Promise.all(
+    [...rollouts].toSorted().map((name) => limit(() => readAttempt(store, layout, name))),
+  );
+  return found.filter((attempt) => attempt !== null);
+}
+
+async function readAttempt(
+  store: ObjectStore,
+  layout: RunLayout,
+  rolloutName: string,
+): Promise<FoundAttempt | null> {
+  const attempt = layout.attempt(rolloutName);
+  const sealBytes = await readObject(store, attempt.object("seal"));
+  if (sealBytes === null) return null;
+  const result = await readObject(store, attempt.object("result"));
+  const seal = Seal.safeParse(JSON.parse(new TextDecoder().decode(sealBytes))).data;
+  const files = seal?.files ?? [];
+  const sealed = files.find(({ path }) => path === "result.json")?.sha256;
+  const stored: StoredAttempt = {
+    rolloutName,
+    path: rolloutName,
+    result: result === null ? null : new TextDecoder().decode(result),
+    seal: result !== null && sealed === sha256(result) ? "intact" : "broken",
+    problem: result === null ? "is gone, and seal.json lists it" : null,
+    hasEvidence: files.some(({ path }) => path.startsWith("evidence/")),
+  };
+  return { stored, sealSha256: sha256(sealBytes) };
+}
+
+function summaryOf(
+  { plan, repeat, job_name: jobName }: CloudRun,
+  found: readonly FoundAttempt[],
+): string {
+  const job = plan.jobs.find((each) => each.repeat === repeat);
+  if (job === undefined) throw new Error(`the plan has no repeat ${repeat}`);
+  const records: TrialRecord[] = [];
+  const quarantined: Quarantined[] = [];
+  for (const { stored } of found) {
+    const attempt = readEarlierAttempt(stored);
+    if (attempt.kind === "ended") records.push(attempt.record);
+    if (attempt.kind === "quarantined")
+      quarantined.push({ path: stored.path, reason: attempt.reason });
+  }
+  const planned = measurementOf(plan, job);
+  return renderSummary(summarizeJob(jobFactsOf(plan, jobName), { records, planned, quarantined }));
+}
+
+/** The last writer may be another aggregate: then its version is read and replaced in turn. */
+async function replace(store: ObjectStore, key: string, bytes: Uint8Array): Promise<void> {
+  for (let tries = 0; tries < REPLACE_TRIES; tries += 1) {
+    const there = await store.open(key);
+    if (there !== null) for await (const _ of there.bytes);
+    if ((await store.replace(key, bytes, there?.version ?? null)) !== null) return;
+  }
+  throw new BenchError("unavailable", `${key} is being written by others all the time`, {
+    next: "run the same command again",
+  });
+}
+
+function fileOf(path: string, bytes: Uint8Array) {
+  const { sizeBytes: size, sha256: hash } = bodyOfBytes(bytes);
+  return { path, size, sha256: hash };
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
