@@ -47,6 +47,15 @@ export default defineConfig({
       },
       {
         test: {
+          name: "agents",
+          include: ["test/agents/**/*.test.ts"],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
           name: "redteam",
           include: ["test/redteam/**/*.test.ts"],
           testTimeout: 300_000,

@@ -10,6 +10,7 @@ import { processDeaths } from "../stores/ledger/files/process-deaths.ts";
 import { FileJobStore } from "../stores/files/file-job-store.ts";
 import { builtBackend, openBackend } from "./backends.ts";
 import type { RunWorld } from "./run-deps.ts";
+import { openAgentTrees } from "./open-agent-trees.ts";
 import { stateDir } from "./state-dir.ts";
 
 /** In the jobs folder, so that what was spent stays beside what it was spent on. */
@@ -44,6 +45,7 @@ export function openRunWorld(
     ownerProcess,
     hostEnv: env,
     modelVariables: { ...env, ...missingKeys(env, dotenvKeys) },
+    agentTrees: openAgentTrees(env),
     openLedger: async (pot) => {
       const dir = resolve(settings.jobsDir, LEDGER_FOLDER);
       const ledgerStore = await openFilesLedger({

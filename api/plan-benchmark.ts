@@ -9,6 +9,7 @@ import type { SandboxCaps } from "../core/ports/sandbox.ts";
 import { expandTaskEnv } from "../core/tasks/expand-task-env.ts";
 import { selectTasks } from "../core/tasks/select-tasks.ts";
 import { readTasks } from "../stores/task-folders/read-tasks.ts";
+import type { Agent } from "../runner/agents/agent.ts";
 import type { PlanDeps } from "./run-deps.ts";
 import type { RunModels } from "./run-models.ts";
 
@@ -19,6 +20,12 @@ export interface PlanInput {
   readonly warnings: readonly string[];
 }
 
+/** Who works in a run. */
+export interface RunParticipants {
+  readonly models: RunModels | null;
+  readonly agent: Pick<Agent, "versions">;
+}
+
 /**
  * Reads the tasks and the earlier jobs that a run of these settings depends on; creates nothing and
  * asks no sandbox. Throws `BenchError` (`usage`, `config`) for what cannot be read or selected.
@@ -26,12 +33,13 @@ export interface PlanInput {
 export async function readPlanInput(
   settings: RunSettings,
   deps: PlanDeps,
-  models: RunModels | null = null,
+  { models, agent }: RunParticipants = { models: null, agent: {} },
 ): Promise<PlanInput> {
   const selected = selectTasks(await readTasks(settings.tasksDir), settings);
   const { tasks, warnings } = fillTemplates(selected.tasks, settings, deps);
   const modelRoute = models?.resolved.ownRoute ?? null;
-  const score = scoreSettings(settings, { ...CONTROL_FACTS, modelRoute });
+  const agentVersions = agent.versions ?? {};
+  const score = scoreSettings(settings, { ...CONTROL_FACTS, agentVersions, modelRoute });
   const settingsDigest = digestSettings(score, deps.sha256);
   const request = {
     settings,

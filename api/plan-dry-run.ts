@@ -27,8 +27,9 @@ export async function planDryRun(
   probe: (kind: BuiltBackend) => Promise<BackendProbe>,
 ): Promise<DryRun> {
   const own = builtBackend(settings.environment);
-  const models = await resolveRunModels(settings, chooseAgent(settings.agent), deps);
-  const input = await readPlanInput(settings, deps, models);
+  const agent = chooseAgent(settings.agent, { effort: settings.reasoningEffort });
+  const models = await resolveRunModels(settings, agent, deps);
+  const input = await readPlanInput(settings, deps, { models, agent });
   const probes = await Promise.all(
     BUILT_BACKENDS.map(async (kind) => ({ kind, found: await probe(kind) })),
   );

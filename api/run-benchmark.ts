@@ -3,7 +3,7 @@ import type { RunPlan } from "../core/model/plan.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import { renderMixedImages } from "../core/report/console/run-lines.ts";
 import { mixedImages } from "../core/results/mixed-images.ts";
-import type { Agent } from "../runner/agents/agent.ts";
+import type { Agent, InstalledAgent } from "../runner/agents/agent.ts";
 import { chooseAgent } from "../runner/agents/choose-agent.ts";
 import { interruptedRun } from "./interrupted-run.ts";
 import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
@@ -31,9 +31,9 @@ export interface EndedRun {
  * sandbox gone and every summary written; `unavailable` when the store or the backend fails.
  */
 export async function runBenchmark(settings: RunSettings, world: RunWorld): Promise<EndedRun> {
-  const agent = chooseAgent(settings.agent);
+  const agent = chooseAgent(settings.agent, { effort: settings.reasoningEffort });
   const models = await resolveRunModels(settings, agent, world);
-  const input = await readPlanInput(settings, world, models);
+  const input = await readPlanInput(settings, world, { models, agent });
   planBenchmark(input, null);
   await world.store.checkWritable(settings.jobsDir);
   const backend = await world.openBackend();
@@ -42,15 +42,31 @@ export async function runBenchmark(settings: RunSettings, world: RunWorld): Prom
     world.onEvent({ type: "run-planned", plan });
     if (models !== null) tellRoute(models, world);
     await clearOrphans({ ...world, backend });
-    const spend = await openRunSpend({ plan, models, world });
+    const installed = await installAgent(agent, backend.caps.platform, world);
     try {
-      return await runRepeats(plan, agent, { ...world, backend, spend });
+      const spend = await openRunSpend({ plan, models, world });
+      try {
+        return await runRepeats(plan, installed.agent, { ...world, backend, spend });
+      } finally {
+        await spend?.close();
+      }
     } finally {
-      await spend?.close();
+      await installed.release();
     }
   } finally {
     await backend.close();
   }
+}
+
+/** Before any sandbox, so that no trial waits for it and nothing is fetched within one. */
+async function installAgent(
+  agent: Agent,
+  platform: string,
+  { agentTrees: trees, signal, onEvent }: RunWorld,
+): Promise<InstalledAgent> {
+  if (agent.install === undefined) return { agent, release: () => Promise.resolve() };
+  const onInstall = (name: string): void => onEvent({ type: "agent-installing", name });
+  return await agent.install({ trees, platform, signal, onInstall });
 }
 
 /** Attack 3: which host gets the key is told before anything goes there. */

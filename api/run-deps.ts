@@ -2,6 +2,7 @@ import type { OnEvent } from "../core/events/run-event.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Sha256 } from "../core/ports/hash.ts";
 import type { JobStore } from "../core/ports/job-store.ts";
+import type { AgentTreeStore } from "../core/ports/agent-trees.ts";
 import type { Ledger } from "../core/ports/ledger.ts";
 import type { SandboxBackend } from "../core/ports/sandbox.ts";
 import type { RunSpend } from "./run-spend.ts";
@@ -31,6 +32,8 @@ export interface RunWorld extends PlanDeps {
   readonly newHex8: () => string;
   /** Identity of this process, for leases and the owners of sandboxes. */
   readonly ownerProcess: string;
+  /** Where agents' programs are installed. */
+  readonly agentTrees: AgentTreeStore;
   /** Opens the ledger beside the run's jobs, with the pot of that name. */
   readonly openLedger: (pot: string) => Promise<OpenLedger>;
   readonly onEvent: OnEvent;

@@ -91,7 +91,8 @@ async function collect(state: AttemptState): Promise<void> {
   const signal = AbortSignal.timeout(END_LIMIT_MS);
   try {
     state.stats = await sandbox.stats();
-    const takenByRunner = new Set(["oracle.txt", "script.txt", "acp_trajectory.jsonl"]);
+    const ours = ["oracle", "script", deps.agent.name].map((name) => `${name}.txt`);
+    const takenByRunner = new Set([...ours, "acp_trajectory.jsonl"]);
     notes.push(...(await collectLogs(sandbox, deps.folder, { takenByRunner, signal })));
   } catch (thrown) {
     if (thrown instanceof BenchError && thrown.kind === "unavailable") throw thrown;

@@ -44,6 +44,9 @@ export class RunLog {
       case "key-route":
         this.#note(`${event.keyName} goes to ${event.hosts.join(", ")}`);
         return;
+      case "agent-installing":
+        this.#note(`installing ${event.name}, once for this computer`);
+        return;
       case "warning":
         this.#note(`warning: ${event.message}`);
         return;

@@ -43,6 +43,8 @@ export type RunEvent =
   | { readonly type: "spent"; readonly microUsd: number; readonly tokens: number }
   /** Which hosts get the provider's key, before anything goes there (attack 3). */
   | { readonly type: "key-route"; readonly keyName: string; readonly hosts: readonly string[] }
+  /** An agent's programs are being fetched, once for this machine. */
+  | { readonly type: "agent-installing"; readonly name: string }
   | { readonly type: "warning"; readonly message: string };
 
 export type OnEvent = (event: RunEvent) => void;

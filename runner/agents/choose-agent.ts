@@ -1,18 +1,16 @@
 import { BenchError } from "../../core/errors.ts";
+import { acpAgent } from "./acp-agent.ts";
 import type { Agent } from "./agent.ts";
+import { commandAgent } from "./command-agent.ts";
+import { KNOWN_AGENTS, type KnownAgent } from "./known-agents.ts";
 import { nop } from "./nop.ts";
 import { oracle } from "./oracle.ts";
 import { modelScript, script } from "./script.ts";
 
-const AGENTS: readonly Agent[] = [oracle, nop, script, modelScript];
+const CONTROLS: readonly Agent[] = [oracle, nop, script, modelScript];
 
 /** Agents that BenchFlow has and this edition does not have yet, by every name they go by. */
 const UNBUILT: ReadonlySet<string> = new Set([
-  "claude-agent-acp",
-  "claude",
-  "codex-acp",
-  "codex",
-  "opencode",
   "gemini",
   "pi-acp",
   "pi",
@@ -24,14 +22,33 @@ const UNBUILT: ReadonlySet<string> = new Set([
   "deepagents",
 ]);
 
-/** The agent of that name. Throws `BenchError` (`usage`) before anything is created. */
-export function chooseAgent(name: string): Agent {
-  const found = AGENTS.find((agent) => agent.name === name);
+export interface AgentOptions {
+  /** What the person asked for with `--reasoning-effort`. */
+  readonly effort?: string | null;
+}
+
+/** The agent of that name or alias. Throws `BenchError` (`usage`) before anything is created. */
+export function chooseAgent(name: string, { effort = null }: AgentOptions = {}): Agent {
+  const control = CONTROLS.find((agent) => agent.name === name);
+  if (control !== undefined) return control;
+  const known = name.startsWith("acp:") ? commandAgent(name) : findAgent(name);
+  if (effort !== null && known.definition.effort === null)
+    throw new BenchError("usage", `agent ${name} has no reasoning effort to set`, {
+      next: "leave --reasoning-effort out",
+    });
+  return acpAgent(known, { effort });
+}
+
+function findAgent(name: string): KnownAgent {
+  const found = KNOWN_AGENTS.find(
+    ({ definition }) => definition.name === name || definition.aliases.includes(name),
+  );
   if (found !== undefined) return found;
   const what = UNBUILT.has(name)
     ? `agent ${name} is not built yet in this edition`
     : `there is no agent ${JSON.stringify(name)}`;
+  const names = KNOWN_AGENTS.map(({ definition }) => definition.aliases[0] ?? definition.name);
   throw new BenchError("usage", what, {
-    next: "use `-a oracle` to run the tasks' solutions, or `-a nop` for the empty control",
+    next: `use \`-a ${names.join("`, `-a ")}\`, \`-a "acp:COMMAND"\` for another ACP agent, or the controls \`-a oracle\` and \`-a nop\``,
   });
 }

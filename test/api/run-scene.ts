@@ -66,6 +66,7 @@ export async function aScene({ plays, ...wish }: SceneWish): Promise<Scene> {
     modelVariables: wish.env ?? {},
     newHex8: () => (names += 1).toString(16).padStart(8, "0"),
     ownerProcess: identifyProcess(),
+    agentTrees: { open: () => Promise.reject(new Error("controls install nothing")) },
     openLedger: async (pot) => ({
       ledger: createLedger({ store: new MemoryLedgerStore(ledgerItems), pot, deaths: ALIVE }),
       close: async () => undefined,
