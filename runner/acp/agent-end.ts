@@ -10,6 +10,8 @@ import type { TurnEnd } from "./run-turn.ts";
 /** `auth_required` of the protocol's errors. */
 const AUTH_REQUIRED = -32_000;
 
+const OUT_OF_MEMORY = ": its sandbox ran out of memory";
+
 export interface EndFacts {
   /** Of the agent's program, where it has ended by itself. */
   readonly exitCode: number | null;
@@ -71,11 +73,10 @@ function endOfRefusal(refusal: RequestError, { hasActivity }: EndFacts): AgentEn
 function endOfClosing(message: string, facts: EndFacts): AgentEnd {
   const { exitCode, oomKills, hasActivity, isPrompted } = facts;
   const how = exitCode === null ? message : `exit code ${String(exitCode)}`;
-  const text = `agent closed stdout (${how})`;
-  if (oomKills !== null && oomKills > 0 && hasActivity) {
-    const error = { category: "pipe_closed", message: `${text}, out of memory` } as const;
-    return { kind: "limit", limit: "memory", error };
-  }
+  const isOutOfMemory = oomKills !== null && oomKills > 0;
+  const text = `agent closed stdout (${how})${isOutOfMemory ? OUT_OF_MEMORY : ""}`;
+  if (isOutOfMemory && hasActivity)
+    return { kind: "limit", limit: "memory", error: { category: "pipe_closed", message: text } };
   // Before its first word nothing of it is the agent's work, so its exit is no verdict on it.
   const isItsOwn = isPrompted && hasActivity;
   return errorEnd("pipe_closed", text, isItsOwn ? exitCode : null);

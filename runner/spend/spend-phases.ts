@@ -87,11 +87,16 @@ function judge(state: AttemptState, { end, calls }: ModelUse, heldMs: number): v
   if (heldMs > spec.agentTimeoutSec * 1000) {
     const message = `its requests were held for ${String(Math.round(heldMs / 1000))} s, longer than its agent may work`;
     state.stop ??= { kind: "models", error: { category: "infra_failure", message } };
-  } else if (calls.main_requests === 0 && report !== null && report.toolCalls === 0) {
+  } else if (calls.main_requests === 0 && isIdle(report)) {
     const message =
       "suspected provider API error: the agent asked its model nothing and called no tool";
     state.stop ??= { kind: "models", error: { category: "suspected_api_error", message } };
   }
+}
+
+/** Whether an agent did nothing, and nothing else says why (spec 2.3). */
+function isIdle(report: AttemptState["report"]): boolean {
+  return report !== null && report.toolCalls === 0 && report.end.kind !== "error";
 }
 
 const COST_LIMIT = { kind: "limit", limit: "cost", error: null } as const;

@@ -1,0 +1,81 @@
+import { cp, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { stateDir } from "../../api/state-dir.ts";
+import { TrajectoryEvent } from "../../core/model/trajectory.ts";
+import { PROVIDER_KEY, readModelJob } from "../e2e/model-run.ts";
+import { runBench, scratchDir } from "../e2e/run-bench.ts";
+import type { ModelScriptInput } from "../fakes/model-server/model-script.ts";
+import { type ModelServer, startModelServer } from "../fakes/model-server/start-model-server.ts";
+import { dockerHost } from "../setup/docker-host.ts";
+
+const EXAMPLE = join(import.meta.dirname, "../../examples/tasks/hello-file");
+const SOLUTION: Partial<ModelScriptInput> = {
+  turns: [{ shell: "echo 'Hello, world!' > /app/hello.txt" }, { text: "It is written." }],
+};
+const MODELS = [
+  { agent: "claude", model: "xiaomi/mimo-v2.6-flash", calls: 3 },
+  { agent: "codex", model: "openai/gpt-5.5", calls: 2 },
+  { agent: "opencode", model: "xiaomi/mimo-v2.6-flash", calls: 2 },
+] as const;
+
+const servers: ModelServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+/** A person's environment in which the providers are the fake. */
+async function aProvider(script: Partial<ModelScriptInput>) {
+  const server = await startModelServer({ turns: [{ text: "done" }], ...script });
+  servers.push(server);
+  const env = {
+    XIAOMI_API_KEY: PROVIDER_KEY,
+    XIAOMI_BASE_URL: `${server.origin}/v1`,
+    OPENAI_API_KEY: PROVIDER_KEY,
+    OPENAI_BASE_URL: `${server.origin}/v1`,
+    BENCHFLOW_STATE_DIR: stateDir(process.env),
+  };
+  return { server, env };
+}
+
+test.for(
+  MODELS.flatMap((each) => [
+    { ...each, env: "local" },
+    { ...each, env: "docker" },
+  ]),
+)(
+  "bench run -a $agent --env $env solves an example",
+  async ({ agent, model, calls, env: kind }) => {
+    await using scratch = await scratchDir();
+    const task = join(scratch.path, "tasks/hello-file");
+    await cp(EXAMPLE, task, { recursive: true });
+    // Some agents' programs take more than the example's solution does.
+    const toml = await readFile(join(task, "task.toml"), "utf8");
+    await writeFile(join(task, "task.toml"), toml.replace("memory_mb = 512", "memory_mb = 2048"));
+    const { server, env } = await aProvider(SOLUTION);
+    const args = ["run", "tasks", "-a", agent, "-m", model, "--env", kind];
+    const docker = kind === "docker" ? { DOCKER_HOST: dockerHost() } : {};
+    const run = await runBench(args, { cwd: scratch.path, env: { ...env, ...docker } });
+    expect(run.code, run.stderr + run.stdout).toBe(0);
+    const job = await readModelJob(join(scratch.path, "jobs"));
+    expect(job.trials).toHaveLength(1);
+    for (const { dir, result, rows } of job.trials) {
+      expect(result.outcome).toMatchObject({ kind: "scored", reward: 1, passed: true });
+      expect(result).toMatchObject({ n_tool_calls: 1, n_prompts: 1 });
+      expect(result.model_calls).toMatchObject({ requests: calls, main_requests: 2, failed: 0 });
+      expect(result.agent_result).toMatchObject({ n_output_tokens: calls * 40 });
+      expect(rows).toHaveLength(calls);
+      const text = await readFile(join(dir, "trajectory/acp_trajectory.jsonl"), "utf8");
+      const events = text
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => TrajectoryEvent.parse(JSON.parse(line)));
+      expect(events.map(({ type }) => type)).toEqual([
+        "user_message",
+        "tool_call",
+        "agent_message",
+      ]);
+    }
+    expect(server.modelRequests()).toHaveLength(calls);
+  },
+);
