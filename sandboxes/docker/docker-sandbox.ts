@@ -35,6 +35,8 @@ export interface StartedContainer {
   readonly setNetwork: (policy: NetworkPolicy, tools: NetworkTools) => Promise<void>;
   /** Kills all of a user at once, from a container beside this one. */
   readonly killFromOutside: (uid: number) => Promise<void>;
+  /** Opens a port of its loopback, from a container beside this one. */
+  readonly openRelay: (socketPath: string) => Promise<ForwardedPort>;
   readonly renewLease: (leaseMs: number) => Promise<void>;
   /** Removes the container and proves it gone. */
   readonly remove: () => Promise<void>;
@@ -48,6 +50,7 @@ export class DockerSandbox implements Sandbox {
   readonly #freezer: Freezer;
   readonly #running = new Map<ExecSession, string | null>();
   readonly #ending = new AbortController();
+  readonly #ports = new Set<ForwardedPort>();
   #starting = 0;
   #destroyed: Promise<void> | null = null;
 
@@ -103,9 +106,11 @@ export class DockerSandbox implements Sandbox {
     );
   }
 
-  forward(): Promise<ForwardedPort> {
-    const message = "a docker sandbox has no way to the models yet";
-    return Promise.reject(new SandboxError("unsupported", message));
+  async forward(socketPath: string): Promise<ForwardedPort> {
+    this.#assertOpen();
+    const port = await this.#orLost(this.#container.openRelay(socketPath));
+    this.#ports.add(port);
+    return port;
   }
 
   async killUser(uid: number): Promise<number> {
@@ -150,6 +155,7 @@ export class DockerSandbox implements Sandbox {
   async #end(): Promise<void> {
     // The daemon removes nothing that it is still reading for someone.
     this.#ending.abort(lost("it was destroyed"));
+    await Promise.all([...this.#ports].map((port) => port.close()));
     await this.#container.remove();
     this.#container.control.close();
   }

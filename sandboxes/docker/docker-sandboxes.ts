@@ -15,15 +15,19 @@ import { DockerSandbox } from "./docker-sandbox.ts";
 import { EngineClient } from "./engine-client.ts";
 import { configFolder, type EndpointOptions, resolveEndpoint } from "./engine-endpoint.ts";
 import { HelperContainers, useHelper } from "./helper-containers.ts";
-import { hasHelpers, killProgram } from "./helper-program.ts";
+import { hasHelpers, killProgram, relayProgram } from "./helper-program.ts";
 import { removeCachedImages } from "./image-cache.ts";
 import { containerExists, listContainers, renameContainer } from "./list-containers.ts";
 import { NetworkGuard } from "./network-guard.ts";
 import { leaseName } from "./ownership-labels.ts";
 import { type DaemonFacts, probeDaemon } from "./probe-daemon.ts";
 import { removeContainer } from "./remove-container.ts";
+import { openRelay } from "./open-relay.ts";
 import { SandboxNetwork } from "./sandbox-network.ts";
 import { startContainer, type StartedSupervisor } from "./start-container.ts";
+
+/** Nobody's: the relay needs no right of any user. */
+const RELAY_UID = 65_534;
 
 export interface ConnectOptions extends EndpointOptions {
   /** The one thing to do without a daemon, for the error's second line. */
@@ -200,6 +204,22 @@ export class DockerSandboxes implements SandboxBackend {
             capabilities: [],
           }),
         );
+      },
+      openRelay: async (socketPath) => {
+        if (this.#helpers === null)
+          throw new SandboxError(
+            "unsupported",
+            `on ${this.#facts.platform} a docker sandbox has no way to the models`,
+          );
+        const helper = await this.#helpers.make({
+          program: relayProgram(this.#helpers.platform),
+          owner: request.owner,
+          serves: name,
+          network: `container:${id}`,
+          uid: RELAY_UID,
+          capabilities: [],
+        });
+        return await openRelay(helper, socketPath);
       },
       renewLease: async (leaseMs) => {
         const query = { name: leaseName(name, this.#daemonNowMs() + leaseMs) };

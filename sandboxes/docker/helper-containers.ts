@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import * as z from "zod";
 import { SandboxError, type SandboxOwner } from "../../core/ports/sandbox.ts";
 import type { TarHeader } from "../../core/tar/tar-entry.ts";
@@ -46,6 +47,8 @@ export interface Helper {
   readonly id: string;
   /** Resolves when it has done its work. */
   start(): Promise<void>;
+  /** Starts it and hands over the stream that it is spoken to by. */
+  open(): Promise<Duplex>;
   remove(): Promise<void>;
 }
 
@@ -81,6 +84,7 @@ export class HelperContainers {
       start: async () => {
         await this.#startAndWait(id);
       },
+      open: async () => await this.#attachAndStart(id),
       remove: async () => {
         await removeContainer(this.#client, id);
       },
@@ -105,12 +109,21 @@ export class HelperContainers {
     }
   }
 
-  async #startAndWait(id: string): Promise<void> {
+  async #attachAndStart(id: string): Promise<Duplex> {
     const query = { stream: 1, stdin: 1, stdout: 1, stderr: 1 };
-    const socket = await this.#client.hijack(`/containers/${id}/attach`, { query });
+    try {
+      const socket = await this.#client.hijack(`/containers/${id}/attach`, { query });
+      await this.#client.run("POST", `/containers/${id}/start`);
+      return socket;
+    } catch (error) {
+      throw asSandboxError(error, "start-failed", "cannot start a helper container");
+    }
+  }
+
+  async #startAndWait(id: string): Promise<void> {
+    const socket = await this.#attachAndStart(id);
     const timer = setTimeout(() => socket.destroy(), HELPER_MS);
     try {
-      await this.#client.run("POST", `/containers/${id}/start`);
       for await (const { chunk } of readStdioFrames(keepOpen(socket)))
         if (Buffer.from(chunk).toString("latin1") === "ok\n") return;
       throw new SandboxError("unsupported", "the kernel of the docker host refuses the helper");

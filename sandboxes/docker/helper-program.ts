@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { RELAY_CODE } from "./relay-code.ts";
 
 /**
  * Programs that helper containers run: machine code, because they do what images must not, and can
@@ -87,6 +88,12 @@ export function guardProgram(
 export function killProgram(platform: string): Buffer {
   const machine = machineOf(platform);
   return executable(machine, Buffer.from(machine.kill, "hex"));
+}
+
+/** Carries connections of a network namespace over its stdin and stdout (relay-program.c). */
+export function relayProgram(platform: string): Buffer {
+  const code = RELAY_CODE[platform]?.join("") ?? "";
+  return executable(machineOf(platform), Buffer.from(code, "hex"));
 }
 
 function machineOf(platform: string): Machine {

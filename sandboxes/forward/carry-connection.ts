@@ -1,15 +1,15 @@
 import { createConnection, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
 
 /**
  * Carries one connection to a unix socket, both ways, until either side breaks or both have ended. The
  * end of one direction leaves the other one open, and a slow reader holds its writer back. `inward`
  * must not end itself when its other side does (`allowHalfOpen`).
  */
-export function carryConnection(inward: Duplex, socketPath: string): Socket {
+export function carryConnection(inward: Socket, socketPath: string): Socket {
   const outward = createConnection({ path: socketPath, allowHalfOpen: true });
   const cut = (): void => {
-    inward.destroy();
+    // A break must not look like an end.
+    inward.resetAndDestroy();
     outward.destroy();
   };
   for (const side of [inward, outward]) {
