@@ -107,7 +107,7 @@ describe.skipIf(process.getuid?.() !== 0)("a job on this computer", () => {
     expect((await first.ended).code).toBe(0);
   });
 
-  test("a task that cannot be read is listed and makes 1; with --strict-tasks nothing starts", async () => {
+  test("a task that cannot be read is listed and makes 1; with --strict-tasks nothing starts (C-26)", async () => {
     await using dir = await scratchDir();
     const options = { cwd: dir.path, stateDir: join(dir.path, "state") };
     await writeTask(join(dir.path, "tasks/good"));

@@ -55,7 +55,7 @@ const ASKS_SERVICE =
   " echo 1 >/logs/verifier/reward.txt || echo 0 >/logs/verifier/reward.txt";
 const SERVICE = "python3 -m http.server -b 127.0.0.1 8080 >/dev/null 2>&1 </dev/null &";
 
-test("a zero is told apart when the tests lacked a tool or a service of the agent's was ended", async () => {
+test("a zero is told apart when the tests lacked a tool or a service of the agent's was ended (C-19)", async () => {
   const { results, stderr, code } = await runTasks({
     "lacks-pytest": {
       test: "python3 -m pytest /tests -q && echo 1 >/logs/verifier/reward.txt || echo 0 >/logs/verifier/reward.txt",

@@ -89,8 +89,7 @@ test("a budget stop and a sleeping host void even a reward", () => {
   });
 });
 
-// failures C-17, C-18
-test("a verifier that failed or ran out of time is unscored, and only it runs again", () => {
+test("a verifier that failed or ran out of time is unscored, and only it runs again (C-17, C-18)", () => {
   for (const [category, fault] of [
     ["verifier_failure", "task"],
     ["verifier_timeout", "task"],

@@ -4,7 +4,6 @@ import { MAX_REWARD_FILE_BYTES, type RewardFile } from "../../../core/outcome/pa
 import type { RewardRules } from "../../../core/outcome/validate-rewards.ts";
 import { bytes, LENIENT, MISSING, parse, UNIT } from "./parse-reward-files.ts";
 
-// failures C-24
 test.each([
   "2",
   "-1",
@@ -19,7 +18,7 @@ test.each([
   "85%",
   "１2",
   "1/2",
-])("reward text %j is never a reward in [0, 1]", (text) => {
+])("reward text %j is never a reward in [0, 1] (C-24)", (text) => {
   expect(parse(text, null)).toHaveProperty("refused");
   expect(parse(null, `{"reward": "${text}"}`)).toHaveProperty("refused");
   expect(parse(null, `{"reward": ${text}}`)).toHaveProperty("refused");
@@ -49,8 +48,7 @@ test("minus zero is zero", () => {
   }
 });
 
-// failures C-25
-test("one bad file voids the verdict although the other one is fine", () => {
+test("one bad file voids the verdict although the other one is fine (C-25)", () => {
   expect(parse("1", '{"reward": 1, "tests": ["a"]}')).toMatchObject({ refused: "invalid" });
   expect(parse("1", "[1]")).toMatchObject({ refused: "invalid" });
   expect(parse("passed", '{"reward": 1}')).toMatchObject({ refused: "invalid" });
@@ -106,8 +104,7 @@ test("lenient mode names each key that it dropped", () => {
   });
 });
 
-// failures C-10
-test("a number that is not finite voids the file wherever it stands and whatever the mode", () => {
+test("a number that is not finite voids the file wherever it stands and whatever the mode (C-10)", () => {
   for (const rules of [UNIT, LENIENT]) {
     expect(parse(null, '{"reward": 1, "details": {"loss": NaN}}', rules)).toMatchObject({
       message: "Reward JSON file v/reward.json holds a number that is not finite at 'details.loss'",

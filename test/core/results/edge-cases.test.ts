@@ -75,19 +75,22 @@ const EDGES: readonly EdgeCase[] = [
   },
 ];
 
-test.each(EDGES)("$name: score, rate and mean are right, and no number is NaN", (edge) => {
-  const summary = summarize(edge.records);
-  expect(summary.score).toBe(edge.score);
-  expect(summary.views.scored.pass_rate).toBe(edge.rate);
-  expect(summary.mean_reward).toBe(edge.mean);
-  for (const number of numbersIn(summary)) expect(Number.isFinite(number)).toBe(true);
-  const block = renderFinalBlock(groupTrials(edge.records, null), {
-    jobDir: "jobs/job",
-    elapsedSec: 1,
-    reused: 0,
-  });
-  expect(block.join("\n")).not.toMatch(/NaN|undefined|null/u);
-});
+test.each(EDGES)(
+  "$name: score, rate and mean are right, and no number is NaN (C-5, C-30)",
+  (edge) => {
+    const summary = summarize(edge.records);
+    expect(summary.score).toBe(edge.score);
+    expect(summary.views.scored.pass_rate).toBe(edge.rate);
+    expect(summary.mean_reward).toBe(edge.mean);
+    for (const number of numbersIn(summary)) expect(Number.isFinite(number)).toBe(true);
+    const block = renderFinalBlock(groupTrials(edge.records, null), {
+      jobDir: "jobs/job",
+      elapsedSec: 1,
+      reused: 0,
+    });
+    expect(block.join("\n")).not.toMatch(/NaN|undefined|null/u);
+  },
+);
 
 /** JSON would hide a NaN as null, so the numbers are looked at before they are text. */
 function numbersIn(value: unknown): number[] {

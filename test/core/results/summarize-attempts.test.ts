@@ -37,7 +37,7 @@ test("money that nobody knows is null and counted as unknown, never 0", () => {
   expect(some.avg_cost_per_trial_usd).toBeNull();
 });
 
-test("token sums beyond 31 bits stay exact", () => {
+test("token sums beyond 31 bits stay exact (C-44)", () => {
   const usage = { ...aRecord().usage, totalTokens: 3_000_000_000 };
   const names = ["a", "b", "c"];
   const summary = summarize(names.map((taskName) => aRecord({ taskName, usage })));

@@ -110,7 +110,7 @@ test("the counts always add up to the planned trials", () => {
   );
 });
 
-test("trials without a score stay in the planned view and out of the scored one", () => {
+test("trials without a score stay in the planned view and out of the scored one (C-5)", () => {
   const summary = summarize([
     aRecord({ taskName: "a" }),
     aRecord({ taskName: "b" }),
@@ -142,7 +142,7 @@ test("6 passed, 2 failed, 1 void give 75% of the scored, and bounds of 67% and 7
   expect(views.planned.interval_95?.map((end) => Math.round(end * 100))).toEqual([35, 94]);
 });
 
-test("stopped and never started trials are in the coverage, not in total and score", () => {
+test("stopped and never started trials are in the coverage, not in total and score (C-14)", () => {
   const summary = summarize(
     [
       aRecord({ taskName: "a" }),

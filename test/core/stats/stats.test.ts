@@ -26,7 +26,7 @@ test("Wilson's interval agrees with all golden values", () => {
   }
 });
 
-test("Wilson's ends are exactly 0 for no pass and exactly 1 for all passed", () => {
+test("Wilson's ends are exactly 0 for no pass and exactly 1 for all passed (C-30)", () => {
   for (let trials = 1; trials <= 1000; trials += 1) {
     expect(wilsonInterval(0, trials)?.low).toBe(0);
     expect(wilsonInterval(trials, trials)?.high).toBe(1);
@@ -62,7 +62,7 @@ test.each([
   expect(passHatK({ trials, passes }, k)).toBeCloseTo(hat, 6);
 });
 
-test("with fewer trials than k neither is known, whatever passed", () => {
+test("with fewer trials than k neither is known, whatever passed (C-29)", () => {
   for (const [trials, passes, k] of [
     [1, 1, 2],
     [1, 0, 2],
@@ -114,7 +114,7 @@ test("halves between two doubles round to even, as Python's fsum does", () => {
   expect(exactSum([1, -(2 ** -54), -(2 ** -108)])).toBe(1 - 2 ** -53);
 });
 
-test("counts add up beyond 31 and 53 bits", () => {
+test("counts add up beyond 31 and 53 bits (C-44)", () => {
   expect(sumCounts([2_147_483_647, 1])).toBe(2_147_483_648);
   expect(sumCounts([3_000_000_000, 3_000_000_000])).toBe(6_000_000_000);
   const most = Number.MAX_SAFE_INTEGER;

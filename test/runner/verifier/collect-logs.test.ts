@@ -94,8 +94,7 @@ test.each([
   expect(printed).toBe(told === "" ? "" : `empty ${folder}\0`);
 });
 
-// failures C-55
-test("links, loops and pipes are lines of the manifest and nothing on this machine", async () => {
+test("links, loops and pipes are lines of the manifest and nothing on this machine (C-55)", async () => {
   const { files, manifest } = await collect([
     root("artifacts"),
     entry("artifacts/passwd", { kind: "symlink", linkName: "/etc/passwd" }),
@@ -150,8 +149,7 @@ test("100,000 files and a file over the ceiling are counted, not kept", async ()
   expect(warnings).toEqual(["99991 files with 104990 bytes in /logs/artifacts were not kept"]);
 }, 60_000);
 
-// failures C-56
-test("an archive that climbs out is read no further, and that is said", async () => {
+test("an archive that climbs out is read no further, and that is said (C-56)", async () => {
   const { files, warnings } = await collect([
     root("artifacts"),
     entry("artifacts/fine", { content: "1" }),

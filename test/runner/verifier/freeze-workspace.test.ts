@@ -128,4 +128,4 @@ test("a workspace with too many entries is not kept in part", async () => {
     reason: "the workspace has more than 200000 entries",
   });
   expect(files.paths()).toEqual([]);
-}, 60_000);
+}, 180_000);

@@ -51,7 +51,7 @@ test("of longer output both ends are kept and the mark counts exactly what was d
   );
 });
 
-test("two gigabytes one chunk at a time cost no more memory than the limit", async () => {
+test("two gigabytes one chunk at a time cost no more memory than the limit (C-59)", async () => {
   const file = memoryFile();
   const output = new KeptOutput(file);
   const chunk = Buffer.alloc(1024 * 1024, "x");

@@ -59,8 +59,7 @@ test("a reward file that an archive holds twice is no verdict", async () => {
   expect(verdict.text).toEqual({ kind: "unsafe", reason: "listed twice" });
 });
 
-// failures C-56
-test("a name that leaves the folder makes what was not seen unsafe and writes nothing", async () => {
+test("a name that leaves the folder makes what was not seen unsafe and writes nothing (C-56)", async () => {
   for (const name of ["verifier/../../x", "elsewhere/reward.txt", "../reward.txt"]) {
     const { verdict, files } = await read([root("verifier"), entry(name, { content: "1" })]);
     expect(verdict.text).toEqual({ kind: "unsafe", reason: "unreadable folder" });

@@ -45,20 +45,25 @@ test("a verifier that fails by exit code but wrote a reward is believed, with a 
   ]);
 });
 
-// failures C-17, C-18: each of these is BenchFlow 0.7.12's own text for it.
+// Each of these is BenchFlow 0.7.12's own text for it.
 test.each([
   [3, "", "verifier_failure", "verifier exited with rc=3; no reward file found at"],
   [0, "", "verifier_failure", "No reward file found at"],
   [1, "pip: No matching distribution found for x", "verifier_dep_install", "rc=1; no reward"],
-])("exit %i with output %j and no reward is %s", async (exitCode, prints, category, text) => {
-  const { report } = await verify({ tests: { exitCode, prints } });
-  expect(report.evidence).toMatchObject({
-    kind: "error",
-    error: { category, message: expect.stringContaining(`verifier crashed: `) },
-  });
-  expect(JSON.stringify(report.evidence)).toContain(text);
-  expect(JSON.stringify(report.evidence)).toContain("jobs/job/task__00000001/verifier/reward.txt");
-});
+])(
+  "exit %i with output %j and no reward is %s (C-17, C-18)",
+  async (exitCode, prints, category, text) => {
+    const { report } = await verify({ tests: { exitCode, prints } });
+    expect(report.evidence).toMatchObject({
+      kind: "error",
+      error: { category, message: expect.stringContaining(`verifier crashed: `) },
+    });
+    expect(JSON.stringify(report.evidence)).toContain(text);
+    expect(JSON.stringify(report.evidence)).toContain(
+      "jobs/job/task__00000001/verifier/reward.txt",
+    );
+  },
+);
 
 test.each([
   ["maybe", "Failed to parse rewards from text file"],
@@ -71,8 +76,7 @@ test.each([
   });
 });
 
-// failures C-19
-test("a zero beside a tool that was not found is a zero with a warning", async () => {
+test("a zero beside a tool that was not found is a zero with a warning (C-19)", async () => {
   const { report } = await verify({
     tests: { prints: "test.sh: line 3: uvx: command not found\n" },
     verdict: [entry("verifier/reward.txt", { content: "0" })],

@@ -48,7 +48,7 @@ test("a container that someone else removes is lost at once, to every call", asy
   await sandbox.destroy();
 });
 
-test("a container is never started again: what dies is lost", async () => {
+test("a container is never started again: what dies is lost (C-43)", async () => {
   const sandbox = await docker.fixture.makeSandbox();
   const running = sandbox.exec(shell("sleep 60", { uid: UID })).then(
     () => "ended",

@@ -33,7 +33,7 @@ describe("a local sandbox that is lost", () => {
     await local.close();
   });
 
-  test("fails what runs in it and all that follows as lost, and is not started again", async () => {
+  test("fails what runs in it and all that follows as lost, and is not started again (C-41, C-43)", async () => {
     const sandbox = await local.create();
     const running = run(sandbox, "sleep 1000");
     const spawned = await sandbox.spawn({ argv: ["cat"], uid: 0, cwd: "/", env: {} });

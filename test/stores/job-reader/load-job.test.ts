@@ -140,7 +140,7 @@ test("the job document is the documented one, strict JSON, and leaves controls o
   });
 });
 
-test("neither file times nor the order of folders change what a job says", async () => {
+test("neither file times nor the order of folders change what a job says (C-7)", async () => {
   put("job", { attempt: 1, reward: 0 });
   const second = put("job", { attempt: 2, reward: 1, rolloutName: "half-life__ffffffff" });
   put("job", { taskName: "b", reward: 1 });
@@ -155,7 +155,7 @@ test("neither file times nor the order of folders change what a job says", async
   expect(loaded).toMatchObject({ passed: 1, total: 2 });
 });
 
-test("eight malformed results are set aside with reasons and the others counted", async () => {
+test("eight malformed results are set aside with reasons and the others counted (C-9)", async () => {
   const shapes = ["[1]", "true", '"1"', "1", "", "{", "null", '{"task_name": 1}'];
   for (const [index, shape] of shapes.entries()) {
     const dir = put("job", { taskName: `bad${index}` });
@@ -219,7 +219,7 @@ test("a job that was killed before its first result is still a job of its agent"
   expect(loaded.jobs[0]).toMatchObject({ agent: "oracle", control: "oracle" });
 });
 
-test("links that someone planted in a job are not followed", async () => {
+test("links that someone planted in a job are not followed (C-55)", async () => {
   const outside = join(root, "outside");
   mkdirSync(outside);
   cpSync(`${VECTORS}/oracle-t3`, join(outside, "jobs"), { recursive: true });

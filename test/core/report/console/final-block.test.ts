@@ -128,7 +128,7 @@ test("a verifier that fails only after the agent's work is named apart", () => {
   );
 });
 
-test("stopped and never started trials are in the coverage and not in the score", () => {
+test("stopped and never started trials are in the coverage and not in the score (C-14)", () => {
   const records = [
     aRecord({ taskName: "a" }),
     aRecord({ taskName: "b", unscored: "budget_stopped" }),
