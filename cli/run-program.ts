@@ -1,5 +1,6 @@
 import { type Command, CommanderError, Option } from "commander";
 import { BenchError } from "../core/errors.ts";
+import { agentsCommand } from "./agents-command.ts";
 import type { CliContext, ExitCode } from "./context.ts";
 import { type Ending, newCommand } from "./new-command.ts";
 import { runInOwnNamespace } from "./own-namespace.ts";
@@ -16,7 +17,6 @@ const UNBUILT_COMMANDS: readonly string[] = [
   "view",
   "metrics",
   "traj",
-  "agents",
   "cloud",
   "watch",
   "status",
@@ -45,6 +45,7 @@ export async function runProgram(context: CliContext, args: readonly string[]): 
   program.addCommand(evaluation, { hidden: true });
   program.addCommand(tasksCommand(context, ending));
   program.addCommand(sandboxCommand(context, ending));
+  program.addCommand(agentsCommand(context, ending));
   program.addCommand(doctorCommand(context, ending));
   for (const name of UNBUILT_COMMANDS)
     program.addCommand(unbuiltCommand(name, context), { hidden: true });
@@ -62,7 +63,8 @@ export async function runProgram(context: CliContext, args: readonly string[]): 
 function usageError(error: CommanderError, args: readonly string[]): BenchError {
   const command = args.find((word) => !word.startsWith("-"));
   const known =
-    command !== undefined && ["run", "results", "tasks", "sandbox", "doctor"].includes(command);
+    command !== undefined &&
+    ["run", "results", "tasks", "sandbox", "agents", "doctor"].includes(command);
   const help = known && error.code !== "commander.unknownCommand" ? `bench ${command}` : "bench";
   const what =
     error.code === "commander.help" ? "no command given" : error.message.replace(/^error: /u, "");

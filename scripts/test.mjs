@@ -16,6 +16,8 @@ const SUITES = [
   { name: "contract", minutes: soak ? 40 : 20 },
   { name: "e2e", minutes: soak ? 120 : 20 },
   { name: "redteam", minutes: soak ? 60 : 20 },
+  // The first run fetches some 500 MB of agents' programs (`npm run test:agents`).
+  { name: "agents", minutes: 20, byName: true },
   // Asked for by name (`npm run test:cloud`): it needs Python packages besides all else.
   { name: "cloud", minutes: 12, byName: true },
 ].filter((suite) => (only === undefined ? suite.byName !== true : suite.name === only));

@@ -68,20 +68,22 @@ export class AgentTrees implements AgentTreeStore {
     }
   }
 
-  /** Whether the recipe is installed; makes nothing. */
-  async has(recipe: TreeRecipe): Promise<boolean> {
-    return await this.#isThere(treeId(recipe));
+  /** The recipe's tree, or null while it is not installed; makes nothing. */
+  async find(recipe: TreeRecipe): Promise<AgentTree | null> {
+    return await this.#describe(treeId(recipe));
   }
 
   async list(): Promise<readonly AgentTree[]> {
-    const trees: AgentTree[] = [];
-    for (const id of (await namesIn(join(this.#dir, "trees"))).toSorted()) {
-      const about = await this.#readAbout(id);
-      if (about === null) continue;
-      const { name, platform, packages, size_bytes: sizeBytes } = about;
-      trees.push({ id, name, platform, packages, sizeBytes });
-    }
-    return trees;
+    const ids = (await namesIn(join(this.#dir, "trees"))).toSorted();
+    const trees = await Promise.all(ids.map(async (id) => await this.#describe(id)));
+    return trees.filter((tree) => tree !== null);
+  }
+
+  async #describe(id: string): Promise<AgentTree | null> {
+    const about = await this.#readAbout(id);
+    if (about === null) return null;
+    const { name, platform, packages, size_bytes: sizeBytes } = about;
+    return { id, name, platform, packages, sizeBytes };
   }
 
   /** Removes the trees that `keep` does not name and no live run uses; resolves to what was removed. */
