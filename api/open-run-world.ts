@@ -32,12 +32,9 @@ export function openRunWorld(
   settings: Pick<RunSettings, "environment" | "jobsDir" | "localInclude">,
   { env, dotenvKeys = {}, onEvent, signal }: RunSurroundings,
 ): RunWorld {
-  const kind = builtBackend(settings.environment);
-  const { localInclude } = settings;
   const ownerProcess = identifyProcess();
   return {
-    openBackend: async () =>
-      await openBackend(kind, { stateDir: resolve(stateDir(env)), localInclude, env }),
+    ...sandboxesOf(settings, env),
     store: new FileJobStore(settings.jobsDir, { owner: ownerProcess }),
     clock: systemClock,
     sha256: (text) => createHash("sha256").update(text).digest("hex"),
@@ -59,6 +56,30 @@ export function openRunWorld(
     },
     onEvent,
     signal,
+  };
+}
+
+/** Where the trials run: sandboxes of this computer, or sweeps in the account. Code is loaded on first use. */
+function sandboxesOf(
+  { environment, localInclude }: Pick<RunSettings, "environment" | "localInclude">,
+  env: RunSurroundings["env"],
+): Pick<RunWorld, "openBackend" | "carryOut"> {
+  if (environment === "fargate") {
+    return {
+      openBackend: async () => {
+        const { openCloudBackend } = await import("./cloud/cloud-backend.ts");
+        return await openCloudBackend(env);
+      },
+      carryOut: async (run) => {
+        const { runCloudJob } = await import("./cloud/run-cloud-job.ts");
+        return await runCloudJob(run, env);
+      },
+    };
+  }
+  const kind = builtBackend(environment);
+  return {
+    openBackend: async () =>
+      await openBackend(kind, { stateDir: resolve(stateDir(env)), localInclude, env }),
   };
 }
 

@@ -2,6 +2,7 @@ import { type BackendReach, backendReach } from "../core/plan/backend-reach.ts";
 import type { RunPlan } from "../core/model/plan.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import { refusalFactsOf } from "../core/plan/plan-run.ts";
+import { FARGATE_CAPS } from "../sandboxes/fargate/fargate-caps.ts";
 import { chooseAgent } from "../runner/agents/choose-agent.ts";
 import { BUILT_BACKENDS, builtBackend, type BuiltBackend } from "./backends.ts";
 import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
@@ -26,7 +27,8 @@ export async function planDryRun(
   deps: PlanDeps,
   probe: (kind: BuiltBackend) => Promise<BackendProbe>,
 ): Promise<DryRun> {
-  const own = builtBackend(settings.environment);
+  const isCloud = settings.environment === "fargate";
+  const own = isCloud ? null : builtBackend(settings.environment);
   const agent = chooseAgent(settings.agent, { effort: settings.reasoningEffort });
   const models = await resolveRunModels(settings, agent, deps);
   const input = await readPlanInput(settings, deps, { models, agent });
@@ -40,7 +42,9 @@ export async function planDryRun(
     return backendReach(input.request.tasks, { ...facts, missing });
   });
   const mine = probes.find(({ kind }) => kind === own)?.found;
-  const plan = planBenchmark(input, mine?.kind === "works" ? mine.caps : null);
+  // What Fargate holds is known without asking any account.
+  const here = mine?.kind === "works" ? mine.caps : null;
+  const plan = planBenchmark(input, isCloud ? FARGATE_CAPS : here);
   const unknown =
     mine?.kind === "missing"
       ? [

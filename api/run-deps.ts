@@ -6,6 +6,10 @@ import type { AgentTreeStore } from "../core/ports/agent-trees.ts";
 import type { Ledger } from "../core/ports/ledger.ts";
 import type { SandboxBackend } from "../core/ports/sandbox.ts";
 import type { RunSpend } from "./run-spend.ts";
+import type { JobRun } from "./run-trials.ts";
+
+/** Resolves to the number of trials that ran to their end. */
+export type CarryOut = (run: JobRun) => Promise<number>;
 
 /** What planning touches of the world: it reads, and makes nothing. */
 export interface PlanDeps {
@@ -26,6 +30,8 @@ export interface OpenLedger {
 
 /** What a run touches of the world, its sandboxes apart. `openRunWorld` makes the real one. */
 export interface RunWorld extends PlanDeps {
+  /** Carries out a repeat's trials; here, one at a place in the queue, unless it is given. */
+  readonly carryOut?: CarryOut;
   /** Opens the sandboxes; called once nothing that can be known without them is wrong. */
   readonly openBackend: () => Promise<SandboxBackend>;
   /** Eight hex digits, never the same twice (spec 1.1). */

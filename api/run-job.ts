@@ -39,7 +39,8 @@ export async function runJob(
     deps.onEvent({ type: "job-started", job, jobDir: folder.dir });
     const notStarted = new Set<string>();
     const outlet = { folder, store: deps.store, spend: deps.spend, notStarted };
-    const ran = await runTrials({ plan, job, folder, agent, deps, notStarted }).catch(
+    const carryOut = deps.carryOut ?? runTrials;
+    const ran = await carryOut({ plan, job, folder, agent, deps, notStarted }).catch(
       async (error: unknown) => {
         // What ended before a stop is in the summary too.
         if (!folder.lost.aborted) await writeJobFiles(plan, job, outlet);

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { AwsError } from "./aws-error.ts";
 import { type FoundKeys, findKeys } from "./find-keys.ts";
 import { textOf } from "./read-xml.ts";
-import { sha256Hex, signRequest } from "./sign-request.ts";
+import { sha256Hex, signLink, signRequest } from "./sign-request.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -69,6 +69,13 @@ export class AwsClient {
       const wait = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** tries) * Math.random();
       await delay(wait, undefined, request.signal === undefined ? {} : { signal: request.signal });
     }
+  }
+
+  /** An address of an object in S3 that whoever has it may read for that long. */
+  async linkTo(path: string, expiresSec: number): Promise<string> {
+    const url = new URL(`${this.#endpoint ?? this.#hostOf("s3")}${path}`);
+    const { keys } = await this.#keys();
+    return signLink({ url, region: this.region, keys, now: new Date(), expiresSec }).href;
   }
 
   async #try(request: AwsRequest): Promise<Response> {

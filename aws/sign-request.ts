@@ -26,7 +26,7 @@ export interface SignRequest {
  */
 export function signRequest(request: SignRequest): Record<string, string> {
   const { url, headers, keys, region, service } = request;
-  const stamp = request.now.toISOString().replaceAll(/[-:]|\.\d{3}/gu, "");
+  const stamp = stampOf(request.now);
   const signed: Record<string, string> = {
     ...headers,
     host: url.host,
@@ -45,19 +45,72 @@ export function signRequest(request: SignRequest): Record<string, string> {
     names.join(";"),
     request.bodySha256,
   ].join("\n");
-  const scope = `${stamp.slice(0, 8)}/${region}/${service}/aws4_request`;
-  const toSign = ["AWS4-HMAC-SHA256", stamp, scope, sha256Hex(canonical)].join("\n");
-  const key = [stamp.slice(0, 8), region, service, "aws4_request"].reduce<Buffer | string>(
-    (secret, part) => hmac(secret, part),
-    `AWS4${keys.secretAccessKey}`,
-  );
-  const signature = createHmac("sha256", key).update(toSign).digest("hex");
+  const scope = scopeOf(stamp, region, service);
+  const signature = signatureOf(canonical, { stamp, scope, secret: keys.secretAccessKey });
   const credential = `Credential=${keys.accessKeyId}/${scope}`;
   const { host: _, ...sent } = signed;
   return {
     ...sent,
     authorization: `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=${names.join(";")}, Signature=${signature}`,
   };
+}
+
+export interface SignedLink {
+  readonly url: URL;
+  readonly region: string;
+  readonly keys: AwsKeys;
+  readonly now: Date;
+  readonly expiresSec: number;
+}
+
+/** An address that reads one object of S3 for a while, without keys: whoever has it may. */
+export function signLink({ url, region, keys, now, expiresSec }: SignedLink): URL {
+  const stamp = stampOf(now);
+  const scope = scopeOf(stamp, region, "s3");
+  const signed = new URL(url);
+  const query = {
+    "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+    "X-Amz-Credential": `${keys.accessKeyId}/${scope}`,
+    "X-Amz-Date": stamp,
+    "X-Amz-Expires": String(expiresSec),
+    ...(keys.sessionToken === null ? {} : { "X-Amz-Security-Token": keys.sessionToken }),
+    "X-Amz-SignedHeaders": "host",
+  };
+  for (const [name, value] of Object.entries(query)) signed.searchParams.set(name, value);
+  const canonical = [
+    "GET",
+    signed.pathname,
+    canonicalQuery(signed),
+    `host:${signed.host}`,
+    "",
+    "host",
+    "UNSIGNED-PAYLOAD",
+  ].join("\n");
+  const signature = signatureOf(canonical, { stamp, scope, secret: keys.secretAccessKey });
+  signed.search = `?${canonicalQuery(signed)}&X-Amz-Signature=${signature}`;
+  return signed;
+}
+
+function stampOf(now: Date): string {
+  return now.toISOString().replaceAll(/[-:]|\.\d{3}/gu, "");
+}
+
+function scopeOf(stamp: string, region: string, service: string): string {
+  return `${stamp.slice(0, 8)}/${region}/${service}/aws4_request`;
+}
+
+interface SigningFacts {
+  readonly stamp: string;
+  readonly scope: string;
+  readonly secret: string;
+}
+
+function signatureOf(canonical: string, { stamp, scope, secret }: SigningFacts): string {
+  const toSign = ["AWS4-HMAC-SHA256", stamp, scope, sha256Hex(canonical)].join("\n");
+  const key = scope
+    .split("/")
+    .reduce<Buffer | string>((parent, part) => hmac(parent, part), `AWS4${secret}`);
+  return createHmac("sha256", key).update(toSign).digest("hex");
 }
 
 export function sha256Hex(bytes: Uint8Array | string): string {

@@ -1,5 +1,6 @@
 import { type Command, CommanderError, Option } from "commander";
 import { BenchError } from "../core/errors.ts";
+import { cloudCommand, syncCommand } from "./cloud-commands.ts";
 import { agentsCommand } from "./agents-command.ts";
 import type { CliContext, ExitCode } from "./context.ts";
 import { type Ending, newCommand } from "./new-command.ts";
@@ -17,13 +18,11 @@ const UNBUILT_COMMANDS: readonly string[] = [
   "view",
   "metrics",
   "traj",
-  "cloud",
   "watch",
   "status",
   "logs",
   "throttle",
   "cancel",
-  "sync",
 ];
 
 /**
@@ -47,6 +46,8 @@ export async function runProgram(context: CliContext, args: readonly string[]): 
   program.addCommand(sandboxCommand(context, ending));
   program.addCommand(agentsCommand(context, ending));
   program.addCommand(doctorCommand(context, ending));
+  program.addCommand(cloudCommand(context, ending));
+  program.addCommand(syncCommand(context, ending));
   for (const name of UNBUILT_COMMANDS)
     program.addCommand(unbuiltCommand(name, context), { hidden: true });
 
@@ -64,7 +65,7 @@ function usageError(error: CommanderError, args: readonly string[]): BenchError 
   const command = args.find((word) => !word.startsWith("-"));
   const known =
     command !== undefined &&
-    ["run", "results", "tasks", "sandbox", "agents", "doctor"].includes(command);
+    ["run", "results", "tasks", "sandbox", "agents", "doctor", "cloud", "sync"].includes(command);
   const help = known && error.code !== "commander.unknownCommand" ? `bench ${command}` : "bench";
   const what =
     error.code === "commander.help" ? "no command given" : error.message.replace(/^error: /u, "");

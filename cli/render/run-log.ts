@@ -28,6 +28,9 @@ export class RunLog {
       case "job-started":
         this.#status.startJob(event.job);
         return;
+      case "cloud-run-started":
+        this.#note(`run ${event.run}: ${String(event.attempts)} trials start in the account`);
+        return;
       case "trial-started":
         this.#status.startTrial();
         return;

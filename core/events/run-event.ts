@@ -8,6 +8,8 @@ import type { JobTrials } from "../results/group-trials.ts";
 export type RunEvent =
   | { readonly type: "run-planned"; readonly plan: RunPlan }
   | { readonly type: "job-started"; readonly job: JobPlan; readonly jobDir: string }
+  /** A repeat's trials run in the account from now on; `bench sync` knows them by that name. */
+  | { readonly type: "cloud-run-started"; readonly run: string; readonly attempts: number }
   | {
       readonly type: "trial-started";
       readonly taskName: string;

@@ -64,7 +64,7 @@ test("a dry run refuses what the run itself would, and asks no sandbox for it", 
     { tasksDir: join(tasksDir, "none") },
     { agent: "claud" },
     { include: ["zzz"] },
-    { environment: "fargate" } as const,
+    { environment: "e2b" } as const,
   ];
   for (const over of wrong) {
     const settings = someSettings({ tasksDir, ...over });

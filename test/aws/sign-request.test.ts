@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { escapeUri, sha256Hex, signRequest } from "../../aws/sign-request.ts";
+import { escapeUri, sha256Hex, signLink, signRequest } from "../../aws/sign-request.ts";
 
 const keys = {
   accessKeyId: "AKIAIOSFODNN7EXAMPLE",
@@ -50,6 +50,16 @@ test("signs a list of objects as AWS's own example does", () => {
   });
   expect(signatureOf(signed)).toBe(
     "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7",
+  );
+});
+
+// "Authenticating Requests: Using Query Parameters", Amazon S3 API reference.
+test("signs a link to an object as AWS's own example does", () => {
+  const url = new URL("https://examplebucket.s3.amazonaws.com/test.txt");
+  const { region, now } = common;
+  const link = signLink({ url, region, now, keys, expiresSec: 86_400 });
+  expect(link.searchParams.get("X-Amz-Signature")).toBe(
+    "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404",
   );
 });
 

@@ -49,8 +49,8 @@ const CASES: readonly {
   },
   {
     what: "a backend that is not built",
-    args: ["tasks", "-a", "oracle", "--env", "fargate"],
-    says: /fargate is not built yet/u,
+    args: ["tasks", "-a", "oracle", "--env", "e2b"],
+    says: /e2b is not built yet/u,
   },
   {
     what: "a flag that is not built",

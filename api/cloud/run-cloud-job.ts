@@ -1,0 +1,219 @@
+import pLimit from "p-limit";
+import { BenchError } from "../../core/errors.ts";
+import { CloudItem, CloudRun, CloudWork } from "../../core/model/cloud-work.ts";
+import type { PlannedTrial } from "../../core/model/plan.ts";
+import { ControlAgent } from "../../core/model/settings.ts";
+import type { AttemptSpec } from "../../core/model/trial.ts";
+import type { Task } from "../../core/model/task.ts";
+import { readEarlierAttempt } from "../../core/plan/read-earlier-jobs.ts";
+import { rolloutNameOf } from "../../core/plan/rollout-name.ts";
+import type { ObjectStore } from "../../core/ports/object-store.ts";
+import { bodyOfBytes } from "../../stores/objects/object-body.ts";
+import { RunLayout, taskBundleKey } from "../../stores/objects/run-layout.ts";
+import { syncJob } from "../../stores/objects/sync-job.ts";
+import { packTask } from "../../stores/objects/task-bundle.ts";
+import { putOnce } from "../../stores/objects/upload-attempt.ts";
+import { S3ObjectStore } from "../../stores/s3/s3-object-store.ts";
+import { attemptSpec } from "../attempt-spec.ts";
+import type { JobRun } from "../run-trials.ts";
+import { type CloudAccount, openCloudAccount } from "./cloud-account.ts";
+import { type SentPrograms, sendPrograms } from "./cloud-programs.ts";
+import { Sweep } from "./sweep.ts";
+import { taskDefinition } from "./task-definitions.ts";
+import { taskImage } from "./task-images.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const PREPARED_AT_ONCE = 8;
+/** What a trial may take beside its own limits, and what the platform takes to start it. */
+const OVERHEAD_SEC = 2400;
+
+/**
+ * Carries out a repeat's trials in the account: sends what is not there yet, starts one sweep, and mirrors
+ * every attempt into the job's folder as it ends. Resolves to the number of trials that ended sealed.
+ * An abort stops the sweep, keeps what has ended, and is told by the caller.
+ */
+export async function runCloudJob(run: JobRun, env: Env): Promise<number> {
+  const todo = run.job.trials.filter(({ action }) => action === "run" || action === "verify-only");
+  if (todo.length === 0) return 0;
+  const { agent } = run.plan.settings;
+  if (!ControlAgent.safeParse(agent).success) {
+    throw new BenchError("usage", `agent ${agent} is not built yet for --env fargate`, {
+      next: "use `-a oracle` or `-a nop` there, or `--env docker`",
+    });
+  }
+  const account = await openCloudAccount(env);
+  const cloud = new CloudJob(run, account, env["BENCHFLOW_RUNNER_IMAGE"]);
+  return await cloud.carryOut(todo);
+}
+
+interface Prepared {
+  readonly item: CloudItem;
+  readonly spec: AttemptSpec;
+}
+
+class CloudJob {
+  readonly #run: JobRun;
+  readonly #account: CloudAccount;
+  readonly #objects: ObjectStore;
+  readonly #layout: RunLayout;
+  readonly #runnerImage: string | undefined;
+  readonly #told = new Set<string>();
+
+  constructor(run: JobRun, account: CloudAccount, runnerImage: string | undefined) {
+    this.#run = run;
+    this.#account = account;
+    this.#objects = new S3ObjectStore(account.client, account.stack.OutBucket);
+    this.#layout = new RunLayout(`${run.folder.jobName.slice(0, 50)}-${run.deps.newHex8()}`);
+    this.#runnerImage = runnerImage;
+  }
+
+  async carryOut(todo: readonly PlannedTrial[]): Promise<number> {
+    const { deps, plan, folder } = this.#run;
+    const prepared = await this.#prepare(todo);
+    for await (const attempt of folder.attempts()) this.#told.add(attempt.rolloutName);
+    const before = this.#told.size;
+    const { run, items } = this.#layout;
+    deps.signal.throwIfAborted();
+    const sweep = await Sweep.start(this.#account, {
+      run,
+      items,
+      width: plan.settings.concurrency,
+    });
+    deps.onEvent({ type: "cloud-run-started", run, attempts: prepared.length });
+    for (const { spec } of prepared) {
+      const { rolloutName, attempt } = spec;
+      deps.onEvent({ type: "trial-started", taskName: spec.task.name, rolloutName, attempt });
+    }
+    try {
+      await sweep.ended(deps.signal, async () => {
+        await this.#sync();
+      });
+    } catch (error) {
+      if (!deps.signal.aborted) throw error;
+      await sweep.stop();
+    }
+    await this.#sync();
+    return this.#told.size - before;
+  }
+
+  /** Images, task definitions and bundles of every task; then what this run alone needs. */
+  async #prepare(todo: readonly PlannedTrial[]): Promise<Prepared[]> {
+    const { plan, job, folder, deps } = this.#run;
+    const sent = await sendPrograms(this.#objects);
+    const limit = pLimit(PREPARED_AT_ONCE);
+    const prepared = await Promise.all(
+      todo.map((trial) => limit(() => this.#prepareTrial(trial, sent))),
+    );
+    const cloudRun: CloudRun = {
+      schema_version: 1,
+      run: this.#layout.run,
+      owner: this.#account.stack.OutBucket,
+      created_at_utc: deps.clock.now().toISOString(),
+      job_name: folder.jobName,
+      plan,
+      repeat: job.repeat,
+      rollouts: prepared.map(({ spec }) => spec.rolloutName),
+    };
+    const evaluation = await folder.read("evaluation.json");
+    await this.#put(this.#layout.plan, JSON.stringify(CloudRun.parse(cloudRun)));
+    if (evaluation !== null) await this.#put(this.#layout.jobFile("evaluation.json"), evaluation);
+    await this.#put(this.#layout.items, JSON.stringify(prepared.map(({ item }) => item)));
+    return prepared;
+  }
+
+  async #prepareTrial(trial: PlannedTrial, sent: SentPrograms): Promise<Prepared> {
+    const { plan, job, folder, deps } = this.#run;
+    const task = taskOf(plan.tasks, trial);
+    const rolloutName = rolloutNameOf(task.name, deps.newHex8());
+    const spec = attemptSpec({
+      plan,
+      job: { ...job, jobName: folder.jobName },
+      task,
+      attempt: trial.attempt,
+      rolloutName,
+      verifyOnlyFrom: null,
+      earlierVerifierFailures: trial.verifierFailures,
+      runId: this.#layout.run,
+    });
+    const image = await taskImage(task, {
+      account: this.#account,
+      objects: this.#objects,
+      baseImageMap: plan.settings.baseImageMap,
+      signal: deps.signal,
+      onLine: (line) => {
+        deps.onEvent({ type: "trial-line", rolloutName, line });
+      },
+    });
+    const bundle = await packTask(task.dir);
+    await putOnce(this.#objects, taskBundleKey(bundle.sha256), bundle);
+    const work: CloudWork = {
+      schema_version: 1,
+      run: this.#layout.run,
+      spec,
+      settings: plan.settings,
+      evaluation: new TextDecoder().decode(
+        (await folder.read("evaluation.json")) ?? new Uint8Array(),
+      ),
+      jobDir: folder.dir,
+      bundle: bundle.sha256,
+      image,
+    };
+    const workKey = this.#layout.work(rolloutName);
+    await this.#put(workKey, JSON.stringify(CloudWork.parse(work)));
+    const parts = {
+      image,
+      sent,
+      ...(this.#runnerImage === undefined ? {} : { runnerImage: this.#runnerImage }),
+    };
+    const item: CloudItem = {
+      rollout: rolloutName,
+      work: workKey,
+      taskDefinition: await taskDefinition(this.#account, task, parts),
+      timeoutSec: limitSec(spec),
+    };
+    return { item: CloudItem.parse(item), spec };
+  }
+
+  async #put(key: string, content: string | Uint8Array): Promise<void> {
+    await putOnce(this.#objects, key, bodyOfBytes(content));
+  }
+
+  /** Brings what has ended since the last look, and tells of it. */
+  async #sync(): Promise<void> {
+    const { folder, deps } = this.#run;
+    const synced = await syncJob(this.#objects, this.#layout, folder.dir);
+    for (const path of synced.kept) {
+      deps.onEvent({ type: "warning", message: `a file that was changed here is kept as ${path}` });
+    }
+    for await (const stored of folder.attempts()) {
+      if (this.#told.has(stored.rolloutName)) continue;
+      const attempt = readEarlierAttempt(stored);
+      if (attempt.kind === "unfinished") continue;
+      this.#told.add(stored.rolloutName);
+      if (attempt.kind === "ended")
+        deps.onEvent({ type: "trial-ended", record: attempt.record, retryInMs: null });
+    }
+  }
+}
+
+function taskOf(tasks: readonly Task[], trial: PlannedTrial): Task {
+  const task = tasks.find(({ name }) => name === trial.taskName);
+  if (task === undefined) throw new Error(`the plan has no task ${trial.taskName}`);
+  if (trial.action !== "verify-only") return task;
+  throw new BenchError(
+    "usage",
+    `${task.name} only has to be verified again, which is not built for fargate`,
+    {
+      next: "run it anew with --fresh, or verify it with --env docker",
+    },
+  );
+}
+
+/** Behind every limit of the runner, which ends a trial that hangs by itself. */
+function limitSec(spec: AttemptSpec): number {
+  const { buildTimeoutSec } = spec.task.config.sandbox;
+  return Math.ceil(
+    spec.agentTimeoutSec + 2 * spec.verifierTimeoutSec + buildTimeoutSec + OVERHEAD_SEC,
+  );
+}

@@ -1,0 +1,103 @@
+import { setTimeout as delay } from "node:timers/promises";
+import * as z from "zod";
+import { AwsError, awsFailure } from "../../aws/aws-error.ts";
+import { callAws } from "../../aws/call-aws.ts";
+import { BenchError } from "../../core/errors.ts";
+import type { CloudAccount } from "./cloud-account.ts";
+
+/** What the state machine gets: pointers. */
+export interface SweepInput {
+  readonly run: string;
+  readonly items: string;
+  /** Trials at a time. */
+  readonly width: number;
+}
+
+const POLL_MS = 5000;
+const FIRST_POLL_MS = 300;
+const Started = z.object({ executionArn: z.string() });
+const Described = z.object({
+  status: z.string(),
+  error: z.string().optional(),
+  cause: z.string().optional(),
+});
+
+/** A sweep of the account, from its start to its end. */
+export class Sweep {
+  readonly #account: CloudAccount;
+  readonly #arn: string;
+
+  private constructor(account: CloudAccount, arn: string) {
+    this.#account = account;
+    this.#arn = arn;
+  }
+
+  /** The run's name is the execution's: the service itself starts no run twice. */
+  static async start(account: CloudAccount, input: SweepInput): Promise<Sweep> {
+    const start = {
+      service: "states",
+      action: "StartExecution",
+      input: {
+        stateMachineArn: account.stack.OutSweep,
+        name: input.run,
+        input: JSON.stringify(input),
+      },
+    } as const;
+    try {
+      return new Sweep(account, (await callAws(account.client, start, Started)).executionArn);
+    } catch (error) {
+      if (error instanceof AwsError && error.code === "ExecutionAlreadyExists") {
+        throw new BenchError("usage", `run ${input.run} exists already`, {
+          next: `\`bench sync ${input.run}\` brings its results`,
+        });
+      }
+      throw awsFailure(error, "start the sweep");
+    }
+  }
+
+  /**
+   * Waits for the sweep's end; `onLook` is called now and then until then. Throws `BenchError`
+   * (`unavailable`) for a sweep that failed as a whole, and the signal's reason when it is aborted.
+   */
+  async ended(signal: AbortSignal, onLook: () => Promise<void>): Promise<void> {
+    for (let waitMs = FIRST_POLL_MS; ; waitMs = Math.min(POLL_MS, waitMs * 1.5)) {
+      const found = await this.#describe();
+      if (found.status === "SUCCEEDED") return;
+      if (found.status !== "RUNNING") throw failed(found);
+      await onLook();
+      await delay(waitMs, undefined, { signal });
+    }
+  }
+
+  /** Stops the map and its tasks, and waits until the service says that it has. */
+  async stop(): Promise<void> {
+    const input = { executionArn: this.#arn, error: "Interrupted", cause: "stopped by its user" };
+    try {
+      await callAws(
+        this.#account.client,
+        { service: "states", action: "StopExecution", input },
+        z.unknown(),
+      );
+      while ((await this.#describe()).status === "RUNNING") await delay(FIRST_POLL_MS);
+    } catch (error) {
+      throw awsFailure(error, "stop the sweep");
+    }
+  }
+
+  async #describe(): Promise<z.infer<typeof Described>> {
+    const input = { executionArn: this.#arn };
+    try {
+      const call = { service: "states", action: "DescribeExecution", input } as const;
+      return await callAws(this.#account.client, call, Described);
+    } catch (error) {
+      throw awsFailure(error, "look at the sweep");
+    }
+  }
+}
+
+function failed({ status, error = "", cause = "" }: z.infer<typeof Described>): BenchError {
+  const why = [error, cause.slice(0, 300)].filter((text) => text !== "").join(": ");
+  return new BenchError("unavailable", `the sweep ended as ${status}: ${why}`, {
+    next: "the same command goes on with what has not ended",
+  });
+}

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import * as z from "zod";
+import { AwsError, awsFailure } from "../../aws/aws-error.ts";
+import { callAws } from "../../aws/call-aws.ts";
+import { BenchError } from "../../core/errors.ts";
+import type { Task } from "../../core/model/task.ts";
+import { fargateSize, taskDefinitionOf } from "../../sandboxes/fargate/task-definition.ts";
+import type { CloudAccount } from "./cloud-account.ts";
+import type { SentPrograms } from "./cloud-programs.ts";
+import type { TaskImage } from "./task-images.ts";
+
+/** Runs our programs. Public, so that the first run needs no build of ours. */
+const RUNNER_IMAGE = "public.ecr.aws/docker/library/node:22-bookworm-slim";
+
+const Answer = z.object({ taskDefinition: z.object({ taskDefinitionArn: z.string() }) });
+
+/**
+ * The task definition for trials of a task: its family is the hash of all that it says, so that equal ones
+ * are registered once, and one that a run names never changes. Throws `BenchError` (`config`) for a task
+ * that no size of Fargate's holds.
+ */
+export async function taskDefinition(
+  account: CloudAccount,
+  task: Task,
+  parts: { readonly image: TaskImage; readonly sent: SentPrograms; readonly runnerImage?: string },
+): Promise<string> {
+  const { cpus, memoryMb } = task.config.sandbox;
+  const size = fargateSize({ cpus, memoryMb });
+  if (size === null) {
+    const asked = `${cpus} processors and ${memoryMb} MB`;
+    throw new BenchError("config", `task ${task.name} asks for ${asked}, more than Fargate has`, {
+      next: "lower cpus or memory_mb in its task.toml, or leave it out with -x",
+    });
+  }
+  const { stack, client } = account;
+  const describe = (family: string) =>
+    taskDefinitionOf(
+      { family, image: parts.image.reference, declared: { cpus, memoryMb }, size },
+      {
+        runnerImage: parts.runnerImage ?? RUNNER_IMAGE,
+        bucket: stack.OutBucket,
+        taskRoleArn: stack.OutRunnerRole,
+        executionRoleArn: stack.OutExecutionRole,
+        logGroup: stack.OutLogGroup,
+        region: client.region,
+        ...parts.sent,
+      },
+    );
+  const hash = createHash("sha256")
+    .update(JSON.stringify(describe("")))
+    .digest("hex");
+  const family = `bench-${hash.slice(0, 32)}`;
+  return (await findDefinition(account, family)) ?? (await register(account, describe(family)));
+}
+
+async function findDefinition({ client }: CloudAccount, family: string): Promise<string | null> {
+  const input = { taskDefinition: family };
+  try {
+    const call = { service: "ecs", action: "DescribeTaskDefinition", input } as const;
+    return (await callAws(client, call, Answer)).taskDefinition.taskDefinitionArn;
+  } catch (error) {
+    // ECS has one name for every wrong argument; this call has no other.
+    if (error instanceof AwsError && error.code === "ClientException") return null;
+    throw awsFailure(error, "look for a task definition");
+  }
+}
+
+async function register(
+  { client }: CloudAccount,
+  input: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  try {
+    const call = { service: "ecs", action: "RegisterTaskDefinition", input } as const;
+    return (await callAws(client, call, Answer)).taskDefinition.taskDefinitionArn;
+  } catch (error) {
+    throw awsFailure(error, "register a task definition");
+  }
+}

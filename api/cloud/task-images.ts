@@ -1,0 +1,143 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import * as z from "zod";
+import { AwsError, awsFailure } from "../../aws/aws-error.ts";
+import { callAws } from "../../aws/call-aws.ts";
+import { BenchError } from "../../core/errors.ts";
+import type { Task } from "../../core/model/task.ts";
+import type { ObjectStore } from "../../core/ports/object-store.ts";
+import { FARGATE_CAPS } from "../../sandboxes/fargate/fargate-caps.ts";
+import { readRecipe } from "../../sandboxes/docker/build-recipe.ts";
+import { packContext } from "../../sandboxes/docker/pack-context.ts";
+import { bodyOfBytes, bytesOf } from "../../stores/objects/object-body.ts";
+import type { CloudAccount } from "./cloud-account.ts";
+
+/** The name that a task definition starts a task's container from. */
+export interface TaskImage {
+  readonly reference: string;
+  readonly digest: string | null;
+}
+
+export interface ImageDeps {
+  readonly account: CloudAccount;
+  readonly objects: ObjectStore;
+  readonly baseImageMap: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly onLine: (line: string) => void;
+}
+
+const LINK_SEC = 3600;
+const POLL_MS = 2000;
+const FIRST_POLL_MS = 250;
+
+/**
+ * The image of a task: a prebuilt one by its reference; else one that CodeBuild made of the task's build
+ * context, under the context's hash, built now when the repository does not have it. Throws `BenchError`
+ * (`config`) when the build fails.
+ */
+export async function taskImage(task: Task, deps: ImageDeps): Promise<TaskImage> {
+  const source = task.image;
+  if (source.kind === "prebuilt") {
+    return { reference: deps.baseImageMap[source.reference] ?? source.reference, digest: null };
+  }
+  const context = await packed(task, deps);
+  const sha256 = createHash("sha256").update(context).digest("hex");
+  const { OutImages: repository } = deps.account.stack;
+  const reference = `${repository}:${sha256}`;
+  const found = await findImage(sha256, deps);
+  if (found !== null) return { reference, digest: found };
+  deps.onLine(`building the image of ${task.name}`);
+  await deps.objects.create(contextKey(sha256), bodyOfBytes(context));
+  await build(task, { sha256, reference }, deps);
+  return { reference, digest: await findImage(sha256, deps) };
+}
+
+function contextKey(sha256: string): string {
+  return `contexts/${sha256}.tar`;
+}
+
+/** The build context as it is sent: base images mapped, what `.dockerignore` names left out. */
+async function packed(task: Task, { baseImageMap }: ImageDeps): Promise<Uint8Array> {
+  const contextDir = join(task.dir, task.environmentDir);
+  const recipe = await readRecipe({ contextDir, baseImageMap, platform: FARGATE_CAPS.platform });
+  const replaced = recipe.isUnchanged ? [] : [{ name: "Dockerfile", content: recipe.text }];
+  return await bytesOf({ bytes: packContext(contextDir, { replaced }) });
+}
+
+const Images = z.object({ imageDetails: z.array(z.object({ imageDigest: z.string() })) });
+
+/** Digest of the image of that tag; null when there is none. */
+async function findImage(tag: string, { account, signal }: ImageDeps): Promise<string | null> {
+  const input = { repositoryName: account.stack.OutImagesName, imageIds: [{ imageTag: tag }] };
+  try {
+    const call = { service: "api.ecr", action: "DescribeImages", input, signal } as const;
+    const { imageDetails } = await callAws(account.client, call, Images);
+    return imageDetails[0]?.imageDigest ?? null;
+  } catch (error) {
+    if (error instanceof AwsError && error.code === "ImageNotFoundException") return null;
+    throw awsFailure(error, "look for an image");
+  }
+}
+
+const Started = z.object({ build: z.object({ id: z.string() }) });
+const Builds = z.object({
+  builds: z.array(
+    z.object({
+      buildStatus: z.string(),
+      currentPhase: z.string().optional(),
+      logs: z.object({ deepLink: z.string().optional() }).optional(),
+    }),
+  ),
+});
+
+async function build(
+  task: Task,
+  { sha256, reference }: { readonly sha256: string; readonly reference: string },
+  { account, signal }: ImageDeps,
+): Promise<void> {
+  const { client, stack } = account;
+  const link = await client.linkTo(`/${stack.OutBucket}/${contextKey(sha256)}`, LINK_SEC);
+  const variables = {
+    CONTEXT_URL: link,
+    CONTEXT_SHA256: sha256,
+    IMAGE: reference,
+    REGISTRY: reference.split("/")[0] ?? "",
+  };
+  const input = {
+    projectName: stack.OutBuilds,
+    environmentVariablesOverride: Object.entries(variables).map(([name, value]) => ({
+      name,
+      value,
+    })),
+  };
+  try {
+    const start = { service: "codebuild", action: "StartBuild", input, signal } as const;
+    const { id } = (await callAws(client, start, Started)).build;
+    for (let waitMs = FIRST_POLL_MS; ; waitMs = Math.min(POLL_MS, waitMs * 2)) {
+      const ask = {
+        service: "codebuild",
+        action: "BatchGetBuilds",
+        input: { ids: [id] },
+        signal,
+      } as const;
+      const [found] = (await callAws(client, ask, Builds)).builds;
+      if (found?.buildStatus === "SUCCEEDED") return;
+      if (found !== undefined && found.buildStatus !== "IN_PROGRESS") throw unbuilt(task, found);
+      await delay(waitMs, undefined, { signal });
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw awsFailure(error, `build the image of ${task.name}`);
+  }
+}
+
+function unbuilt(
+  task: Task,
+  { buildStatus, logs }: z.infer<typeof Builds>["builds"][number],
+): BenchError {
+  const log = logs?.deepLink ?? "the build project's log group";
+  return new BenchError("config", `the image of task ${task.name} was not built: ${buildStatus}`, {
+    next: `read ${log}`,
+  });
+}
