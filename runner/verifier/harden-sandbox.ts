@@ -155,11 +155,22 @@ function evidenceOf(
     removed_jobs: named("job"),
     distrusted_folders: named("distrusted"),
     replaced_caches: named("cache"),
-    skipped: named("skipped"),
+    skipped: [...named("skipped"), ...(isCut(records) ? [CUT_NOTE] : [])],
     notes: Object.entries(NOTES)
       .filter(([kind]) => named(kind).length > 0)
       .map(([, note]) => note),
   };
+}
+
+/** What the script prints at most of what it found. */
+const MAX_FOUND_BYTES = 1_000_000;
+const CUT_NOTE = "what was found beyond 1 MB of names is not listed";
+
+/** Whether the list of what was found was cut; the record that was cut stands there without its end. */
+function isCut(records: readonly ScriptRecord[]): boolean {
+  const found = records.slice(records.findIndex(({ kind }) => kind === "found") + 1, -1);
+  const bytes = found.reduce((sum, { kind, value }) => sum + kind.length + value.length + 2, 0);
+  return bytes >= MAX_FOUND_BYTES;
 }
 
 const NOTHING: LoadedChanges = { suspects: [], changedConfigs: [], gitPrograms: [] };

@@ -180,10 +180,8 @@ list_git "$WORKDIR"
 [ -s "$scratch/errors" ] && head -n 10 "$scratch/errors" | while IFS= read -r line; do
   printf 'skipped %.300s\0' "$line"
 done
-if [ -s "$scratch/report" ]; then
-  [ -n "$(find "$scratch/report" -size +1953)" ] && printf 'skipped names beyond 1 MB of this list\0'
-  head -c 1000000 "$scratch/report"
-fi
+printf 'found \0'
+[ -s "$scratch/report" ] && head -c 1000000 "$scratch/report"
 printf '\0done \0'
 rm -rf "$scratch"
 `;

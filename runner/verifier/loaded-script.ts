@@ -6,13 +6,13 @@
  * read by nobody (docs/verifier.md).
  */
 export const SHADOWED_MODULES =
-  "_pytest argparse ast asyncio base64 codecs collections concurrent configparser contextlib " +
+  "_pytest argparse asyncio base64 codecs collections concurrent configparser contextlib " +
   "csv ctrf ctypes dataclasses datetime decimal difflib doctest encodings filecmp fnmatch " +
   "functools getpass glob gzip hashlib hmac http importlib iniconfig inspect io itertools json " +
   "linecache locale math mimetypes multiprocessing ntpath os packaging pathlib pickle pkgutil pluggy " +
   "posixpath pprint py pytest pytest_asyncio pytest_json_ctrf pytest_timeout random re reprlib runpy " +
   "shlex shutil socket socketserver sqlite3 ssl stat struct subprocess sysconfig tarfile tempfile " +
-  "textwrap threading tokenize tomllib traceback typing unicodedata unittest urllib uuid warnings " +
+  "textwrap threading tomllib traceback typing unicodedata unittest urllib uuid warnings " +
   "weakref xdist zipfile zipimport zlib";
 
 /**
