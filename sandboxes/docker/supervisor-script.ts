@@ -30,9 +30,11 @@ each() {
 }
 
 # look: reads one process; false when it has ended. A zombie counts only while other threads of it run.
+# A process that ends after its file was opened makes read fail, and bash then leaves the variable as it
+# was: emptied each time, it ends the loop.
 look() {
   S=
-  while IFS= read -r L || [ -n "$L" ]; do S="$S$L "; done <"$D/stat"
+  while L=; IFS= read -r L || [ -n "$L" ]; do S="$S$L "; done <"$D/stat"
   [ -n "$S" ] || { GONE=1; return 1; }
   fields @{S##*)}
   case $ST in Z | X) [ "$TH" -gt 1 ] ;; esac

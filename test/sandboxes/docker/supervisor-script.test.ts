@@ -1,0 +1,52 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { SUPERVISOR_PROGRAM } from "../../../sandboxes/docker/supervisor-script.ts";
+
+/** The functions of the program, without the part that runs them. */
+const FUNCTIONS = SUPERVISOR_PROGRAM.slice(0, SUPERVISOR_PROGRAM.indexOf("\nBENCH_NL="));
+
+describe.for(["bash", "dash"])("the supervisor's look at a process, by %s", (shell) => {
+  let process: string;
+
+  beforeEach(async () => {
+    process = await mkdtemp(join(tmpdir(), "bench-look-"));
+    onTestFinished(async () => {
+      await rm(process, { recursive: true });
+    });
+  });
+
+  // `look` after another one, whose line is still in its variable.
+  const look = (): string => {
+    const program = `${FUNCTIONS}\nGONE=0 L='1 (sh) S 0'; D=$1; look; echo "$? $GONE $ST"`;
+    const options = { encoding: "utf8", timeout: 5000, stdio: "pipe" } as const;
+    return execFileSync(shell, ["-c", program, "sh", process], options).trim();
+  };
+
+  // A folder can be opened and not be read, as the file of a process that ended in between.
+  test("ends when the process does between opening its file and reading it", async () => {
+    await mkdir(join(process, "stat"));
+    expect(look()).toBe("1 1");
+  });
+
+  test("tells that a process is gone", () => {
+    expect(look()).toBe("1 1");
+  });
+
+  test("reads a name that holds line breaks and brackets", async () => {
+    const numbers = Array.from({ length: 49 }, (_, index) => String(index + 2)).join(" ");
+    await writeFile(join(process, "stat"), `7 (a) R\n) (b\n) S ${numbers}\n`);
+    expect(look()).toBe("0 0 S");
+  });
+
+  test.for([
+    ["1", "1 0 Z"],
+    ["2", "0 0 Z"],
+  ])("takes a zombie with %s threads as %s", async ([threads, told]) => {
+    const before = Array.from({ length: 16 }, () => "0").join(" ");
+    await writeFile(join(process, "stat"), `7 (a) Z ${before} ${String(threads)} 0 99\n`);
+    expect(look()).toBe(told);
+  });
+});
