@@ -31,7 +31,11 @@ export async function runBench(args: readonly string[], options: BenchOptions): 
 export function startBench(
   args: readonly string[],
   options: BenchOptions,
-): { kill: (signal: NodeJS.Signals) => void; ended: Promise<BenchRun> } {
+): {
+  readonly pid: number | undefined;
+  kill: (signal: NodeJS.Signals) => void;
+  ended: Promise<BenchRun>;
+} {
   const state = options.stateDir === undefined ? {} : { BENCHFLOW_STATE_DIR: options.stateDir };
   const child = spawn(process.execPath, [BENCH, ...args], {
     cwd: options.cwd,
@@ -46,7 +50,7 @@ export function startBench(
     child.on("error", reject);
     child.on("close", (code) => resolve({ code, stdout, stderr }));
   });
-  return { kill: (signal) => void child.kill(signal), ended };
+  return { pid: child.pid, kill: (signal) => void child.kill(signal), ended };
 }
 
 /** A fresh folder that is removed with the test. */
