@@ -1,0 +1,164 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { RequestRow } from "../../../core/model/exchange.ts";
+import { judgeModels } from "../../../core/outcome/judge-models.ts";
+
+function aRow(over: Partial<RequestRow> = {}): RequestRow {
+  return {
+    index: 0,
+    at_utc: "2026-11-30T00:00:00.000Z",
+    protocol: "anthropic-messages",
+    path: "/v1/messages",
+    purpose: "main",
+    model_asked: "m",
+    model_sent: "m",
+    model_served: "m",
+    end: "answered",
+    status: 200,
+    upstream_status: 200,
+    upstream_tries: 1,
+    try: 1,
+    refusal: null,
+    ttfb_ms: 1,
+    duration_ms: 2,
+    held_ms: 0,
+    request_bytes: 10,
+    response_bytes: 10,
+    tools: 1,
+    stream: false,
+    sampling: null,
+    stop_reason: null,
+    usage_status: "complete",
+    tokens: null,
+    reasoning_tokens: null,
+    estimate: null,
+    anomaly: null,
+    cost_micro_usd: 1,
+    cost_status: "priced",
+    price_source: "test",
+    unpriced: [],
+    ...over,
+  };
+}
+
+const answered = (status: number, over: Partial<RequestRow> = {}): RequestRow =>
+  aRow({ status, upstream_status: status, ...over });
+const broken = (end: "cut" | "timeout" | "unreachable"): RequestRow =>
+  aRow({ end, upstream_status: end === "cut" ? 200 : null });
+
+describe("the provider's fault", () => {
+  test.each([
+    { status: 401, category: "provider_auth", subcategory: "auth", transient: false },
+    { status: 403, category: "provider_auth", subcategory: "auth", transient: false },
+    { status: 402, category: "api_error", subcategory: "quota", transient: false },
+    { status: 408, category: "api_error", subcategory: "provider_error", transient: true },
+    { status: 429, category: "provider_rate_limit", subcategory: "rate_limit", transient: true },
+    { status: 500, category: "api_error", subcategory: "provider_error", transient: true },
+    { status: 529, category: "api_error", subcategory: "provider_error", transient: true },
+  ])("is a last answer of $status", ({ status, category, subcategory, transient }) => {
+    expect(judgeModels([answered(200), answered(status)], null)).toMatchObject({
+      kind: "failed",
+      error: { category, ...(transient ? { transient } : {}) },
+      info: {
+        subcategory,
+        transient,
+        dominant_status: status,
+        total_requests: 2,
+        failed_requests: 1,
+      },
+    });
+  });
+
+  test.each(["cut", "timeout", "unreachable"] as const)("is an answer that ended %s", (end) => {
+    expect(judgeModels([answered(200), broken(end)], null)).toMatchObject({
+      kind: "failed",
+      error: { category: "api_error", transient: true },
+      info: { dominant_status: null, status_counts: { [end === "cut" ? "200" : end]: 1 } },
+    });
+  });
+
+  test("is redeemed by a later success of the main work, and by no side request's", () => {
+    expect(judgeModels([answered(503), answered(200)], null)).toEqual({ kind: "sound" });
+    for (const purpose of ["title", "suggestion", "memory", "classifier", "probe"] as const)
+      expect(judgeModels([answered(503), answered(200, { purpose })], null).kind).toBe("failed");
+  });
+
+  test("is none where only a side request failed", () => {
+    expect(judgeModels([answered(200), answered(503, { purpose: "title" })], null)).toEqual({
+      kind: "sound",
+    });
+  });
+
+  test("is none where the agent's own request was wrong, once any was served", () => {
+    for (const status of [400, 404, 413])
+      expect(judgeModels([answered(200), answered(status)], null)).toEqual({ kind: "sound" });
+  });
+
+  test("is that nothing was ever served, whatever the status", () => {
+    expect(judgeModels([answered(404), answered(404)], null)).toMatchObject({
+      kind: "failed",
+      error: { category: "api_error" },
+      info: { subcategory: "model_not_found", fingerprint: "model_not_found:404" },
+    });
+  });
+
+  test("is not undone by what the agent broke off afterwards", () => {
+    expect(
+      judgeModels([answered(503), aRow({ end: "aborted", upstream_status: null })], null).kind,
+    ).toBe("failed");
+  });
+});
+
+describe("the money's end", () => {
+  test.each(["budget", "anomaly"] as const)(
+    "for %s is the budget's, whatever was answered",
+    (reason) => {
+      expect(judgeModels([answered(503)], { reason, message: "why" })).toEqual({
+        kind: "budget",
+        message: "why",
+      });
+    },
+  );
+
+  test("of the trial's own cap is a limit", () => {
+    expect(judgeModels([answered(200)], { reason: "trial-limit", message: "m" }).kind).toBe(
+      "trial-limit",
+    );
+  });
+
+  test("of a ledger that cannot be kept is a failure of the surroundings", () => {
+    expect(judgeModels([answered(200)], { reason: "ledger", message: "m" })).toMatchObject({
+      kind: "failed",
+      error: { category: "infra_failure" },
+    });
+  });
+
+  test.each(["unbounded", "unpriced"])(
+    "for requests that are %s names what would help",
+    (refusal) => {
+      const refused = aRow({ end: "refused", refusal, upstream_status: null });
+      const end = judgeModels([refused], null);
+      expect(end.kind).toBe("budget");
+      expect(judgeModels([refused, answered(200)], null)).toEqual({ kind: "sound" });
+    },
+  );
+});
+
+test("a trial without a request of its main work is left to whoever saw what it did", () => {
+  expect(judgeModels([], null)).toEqual({ kind: "sound" });
+});
+
+test("whatever happened before a success does not matter, and only statuses decide", () => {
+  const anyRow = fc
+    .record({
+      status: fc.constantFrom(200, 400, 401, 429, 500, 503),
+      end: fc.constantFrom("answered", "cut", "timeout", "aborted", "refused" as const),
+    })
+    .map(({ status, end }) => answered(status, { end }));
+  fc.assert(
+    fc.property(fc.array(anyRow), (rows) => {
+      expect(judgeModels([...rows, answered(200)], null)).toEqual({ kind: "sound" });
+      expect(judgeModels([...rows, answered(503)], null).kind).toBe("failed");
+    }),
+  );
+});
