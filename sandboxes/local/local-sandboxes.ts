@@ -150,6 +150,7 @@ export class LocalSandboxes implements SandboxBackend {
         pipes: this.#pipes,
         seccomp: this.#probe.hasSeccomp,
         state: this.#state,
+        foreignUid: this.#powers.foreignUid,
         commands: new Set(),
         hasDiskLimit: plan.diskTemplate !== null,
         ownMounts: [...this.#base.system.trees.map(({ path }) => path), "dev/shm"],

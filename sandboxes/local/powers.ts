@@ -15,6 +15,8 @@ export interface Powers {
    * of the namespace's own, so that files in it can be added, replaced and removed.
    */
   readonly ownsSystem: boolean;
+  /** What the kernel shows for ids that have no place in the namespace (overflowuid); null where all have. */
+  readonly foreignUid: number | null;
 }
 
 export const MACHINE_POWERS: Powers = {
@@ -22,6 +24,7 @@ export const MACHINE_POWERS: Powers = {
   overlayOptions: "",
   makesDevices: true,
   ownsSystem: true,
+  foreignUid: null,
 };
 
 export const NAMESPACE_POWERS: Powers = {
@@ -29,6 +32,7 @@ export const NAMESPACE_POWERS: Powers = {
   overlayOptions: "userxattr,",
   makesDevices: false,
   ownsSystem: false,
+  foreignUid: 65_534,
 };
 
 /** `idMap` is the text of /proc/self/uid_map: the machine's own namespace maps every id to itself. */

@@ -9,6 +9,8 @@ export interface ProcessSight {
   readonly parent: number;
   /** `ending` runs no more code of its own, `ended` (a zombie) has let go of all that it held. */
   readonly state: "running" | "ending" | "ended";
+  /** Whether a signal or a tracer holds it. */
+  readonly isStopped: boolean;
   /** Real, effective, saved and file-system uid. */
   readonly uids: readonly number[];
   /** Pid namespaces below ours that it lives in: 0 for a process of the host. */
@@ -39,6 +41,7 @@ export function seeProcess(pid: number): ProcessSight | null {
     startTicks: fields[19] ?? "",
     parent: Number(fields[1]),
     state: hasEnded ? "ended" : isEnding ? "ending" : "running",
+    isStopped: fields[0] === "T" || fields[0] === "t",
     uids: numbersOf(status, "Uid"),
     depth: Math.max(0, numbersOf(status, "NSpid").length - 1),
   };

@@ -19,8 +19,13 @@ export interface ProcessSet {
 export interface CommandGroup {
   /** Files that the command's first process joins the sandbox's and its own group by. */
   readonly joinFiles: readonly string[];
-  /** Options of nsenter and words behind it, before the program that loads the filter. */
-  readonly entering: { readonly options: readonly string[]; readonly words: readonly string[] };
+  /** Words before nsenter, options of it, and words between it and the program that loads the filter. */
+  readonly entering: Readonly<Record<"before" | "options" | "words", readonly string[]>>;
+  /**
+   * Whether a command that ended before it came in with 126 or 127 can only have found no shell; else
+   * it may have found no room for a process, and its code is no answer.
+   */
+  readonly tellsMissingShell: boolean;
   /** Names the process that the command was started as, on the host. */
   started(entrancePid: number): void;
   /** Kills every process in it, and resolves when none runs any more; to the count left, mostly 0. */
@@ -38,7 +43,7 @@ export interface SandboxGroup {
   /** Names the sandbox's first process, before any command. */
   started(supervisor: Supervisor): void;
   openCommand(): CommandGroup;
-  /** Whether one more command would find room for its processes. */
+  /** Whether one more command would find room for its processes; asked of one that never came in. */
   hasRoom(): boolean;
   stats(): Omit<SandboxStats, "diskBytes">;
 }

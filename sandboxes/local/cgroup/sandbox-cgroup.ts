@@ -80,7 +80,8 @@ export class SandboxCgroup implements SandboxGroup {
     group.make();
     return {
       joinFiles: [...this.joinFiles.slice(1), group.joinFile],
-      entering: { options: [], words: [] },
+      entering: { before: [], options: [], words: [] },
+      tellsMissingShell: true,
       started: () => undefined,
       killAll: async () => await group.killAll(),
       removeIfEmpty: () => {

@@ -64,6 +64,7 @@ export function entranceOf(command: Command, target: EntranceTarget): Entrance {
       "bench-command",
       String(joinFiles.length),
       ...joinFiles,
+      ...entering.before,
       "nsenter",
       "--target",
       String(target.supervisorPid),

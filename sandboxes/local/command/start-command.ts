@@ -18,6 +18,8 @@ export interface CommandHost {
   readonly cgroup: SandboxGroup;
   readonly pipes: PipePool;
   readonly seccomp: boolean;
+  /** The uid that stands for every one outside of this user namespace; null on the machine itself. */
+  readonly foreignUid: number | null;
   /** Commands that run, or whose streams are open: what `destroy` ends. */
   readonly commands: Set<OpenCommand>;
 }
@@ -61,6 +63,11 @@ export async function startCommand(command: Command, host: CommandHost): Promise
     throw new SandboxError(
       "unsupported",
       `working folder ${JSON.stringify(command.cwd)} is not absolute`,
+    );
+  if (host.foreignUid === command.uid)
+    throw new SandboxError(
+      "unsupported",
+      `uid ${String(command.uid)} is what this machine's files belong to in a user namespace: run as root, or use --env docker`,
     );
   for (let attempt = 1; ; attempt += 1) {
     const started = await tryStart(command, host);
@@ -185,7 +192,8 @@ async function settleExit({ host, group, words, ended }: ExitParts): Promise<num
   if (exit === KILLED) await delay(KILL_SPREAD_MS);
   if (!host.supervisor.isAlive()) throw lost(host.id);
   // Without a word: 126 and 127 say that the sandbox has no shell any more, 137 that it was killed.
-  if (word === "" && ![126, 127, KILLED].includes(exit))
+  const answers = group.tellsMissingShell ? [126, 127, KILLED] : [KILLED];
+  if (word === "" && !answers.includes(exit))
     throw new SandboxError("start-failed", `the command did not start (exit ${String(exit)})`);
   return exit;
 }

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { SandboxError } from "../../../core/ports/sandbox.ts";
+import { SandboxError, type SandboxLimits } from "../../../core/ports/sandbox.ts";
 import {
   type ProcessSight,
   allPids,
@@ -14,12 +14,8 @@ import type { Supervisor } from "../start-supervisor.ts";
 import { reaperWords } from "./reaper-words.ts";
 
 const KILL_WAIT_MS = 20_000;
-
-/**
- * No limit of a sandbox, but an end to a fork bomb: the kernel counts it for each uid of the user
- * namespace, over all sandboxes (getrlimit(2)).
- */
-const MAX_PROCESSES = 4096;
+/** A process in an uninterruptible call stops late; killing goes on without it, in rounds. */
+const FREEZE_WAIT_MS = 2000;
 
 /** Sends a signal to every process of the pid namespace that it runs in, but the first one and itself, in one step. */
 const SIGNAL_ALL = "kill $ARGV[0], -1";
@@ -31,14 +27,19 @@ const SIGNAL_ALL = "kill $ARGV[0], -1";
 export class NamespaceGroup implements SandboxGroup, ProcessSet {
   readonly joinFiles: readonly string[] = [];
   #first: { readonly supervisor: Supervisor; readonly namespace: string } | null = null;
+  #maxProcesses = 0;
   #turn: Promise<unknown> = Promise.resolve();
 
   get tracked(): ProcessSet {
     return this;
   }
 
-  make(): void {
-    // The namespace is made by the sandbox's first process.
+  /**
+   * The kernel counts processes for each uid of the user namespace, over all sandboxes (getrlimit(2)):
+   * no limit of a sandbox, but none makes more than its own, and a fork bomb has an end.
+   */
+  make({ pids }: SandboxLimits): void {
+    this.#maxProcesses = Math.min(pids, hardProcessLimit());
   }
 
   started(supervisor: Supervisor): void {
@@ -46,11 +47,12 @@ export class NamespaceGroup implements SandboxGroup, ProcessSet {
   }
 
   openCommand(): CommandGroup {
-    return new NamespaceCommand(this);
+    return new NamespaceCommand(this, this.#maxProcesses);
   }
 
+  /** Not known: another sandbox's processes may have taken the room of this one's uid. */
   hasRoom(): boolean {
-    return true;
+    return false;
   }
 
   stats(): { peakMemoryBytes: null; oomKills: null; cpuSeconds: null } {
@@ -84,18 +86,28 @@ export class NamespaceGroup implements SandboxGroup, ProcessSet {
   async #killInTurn(choose: (sights: readonly ProcessSight[]) => ProcessSight[]): Promise<number> {
     const deadlineMs = performance.now() + KILL_WAIT_MS;
     for (let round = 0; ; round += 1) {
-      if (choose(this.processes()).length === 0) return 0;
-      await this.#signalAll("STOP");
       let left = 0;
       try {
+        await this.#freeze();
         const targets = choose(this.processes());
         left = targets.length;
         for (const { pid } of targets) killProcess(pid);
       } finally {
         await this.#signalAll("CONT");
       }
-      if (left > 0 && performance.now() > deadlineMs) return left;
+      if (left === 0 || performance.now() > deadlineMs) return left;
       await delay(Math.min(1 + round, 20));
+    }
+  }
+
+  /** A process that was in the middle of a fork stands still only when its child is there. */
+  async #freeze(): Promise<void> {
+    await this.#signalAll("STOP");
+    const deadlineMs = performance.now() + FREEZE_WAIT_MS;
+    const first = this.#first?.supervisor.pid;
+    while (this.processes().some(({ pid, isStopped }) => pid !== first && !isStopped)) {
+      if (performance.now() > deadlineMs) return;
+      await delay(1);
     }
   }
 
@@ -125,15 +137,20 @@ export class NamespaceGroup implements SandboxGroup, ProcessSet {
 /** A command by its descent: all that it started has its entrance as an ancestor while that lives. */
 class NamespaceCommand implements CommandGroup {
   readonly joinFiles: readonly string[] = [];
-  readonly entering = {
-    options: ["--no-fork"],
-    words: ["prlimit", `--nproc=${String(processLimit())}`, "--", ...reaperWords()],
-  };
+  readonly entering: CommandGroup["entering"];
+  readonly tellsMissingShell = false;
   readonly #sandbox: NamespaceGroup;
   #entrance: ProcessSight | null = null;
 
-  constructor(sandbox: NamespaceGroup) {
+  constructor(sandbox: NamespaceGroup, maxProcesses: number) {
     this.#sandbox = sandbox;
+    this.entering = {
+      // While it waits it keeps a dead process of the sandbox, and with that the sandbox, in being.
+      before: ["setpriv", "--pdeathsig", "KILL", "--"],
+      options: ["--no-fork"],
+      // The limit is the command's alone: its entrance must always come in.
+      words: [...reaperWords(), "prlimit", `--nproc=${String(maxProcesses)}`, "--"],
+    };
   }
 
   started(entrancePid: number): void {
@@ -145,7 +162,11 @@ class NamespaceCommand implements CommandGroup {
     if (entrance === null || !isSame(entrance)) return 0;
     // It forks once, on its way in: after this not any more.
     signalProcess(entrance.pid, "SIGSTOP");
-    const left = await this.#sandbox.killAmong((sights) => descendantsOf(entrance.pid, sights));
+    // Its reaper last: whatever is left of a round has that as its parent, and is found again.
+    const left =
+      (await this.#sandbox.killAmong((sights) =>
+        descendantsOf(entrance.pid, sights).filter(({ parent }) => parent !== entrance.pid),
+      )) + (await this.#sandbox.killAmong((sights) => descendantsOf(entrance.pid, sights)));
     if (isSame(entrance)) killProcess(entrance.pid);
     return left;
   }
@@ -182,9 +203,8 @@ function pidNamespaceOf(pid: number): string | null {
 }
 
 /** A hard limit that is lower already cannot be raised. */
-function processLimit(): number {
-  const hard = /^Max processes\s+\S+\s+(\d+)/mu.exec(
-    readFileSync("/proc/self/limits", "utf8"),
-  )?.[1];
-  return Math.min(MAX_PROCESSES, Number(hard ?? MAX_PROCESSES));
+function hardProcessLimit(): number {
+  const limits = readFileSync("/proc/self/limits", "utf8");
+  const hard = /^Max processes\s+\S+\s+(\d+)/mu.exec(limits)?.[1];
+  return hard === undefined ? Number.POSITIVE_INFINITY : Number(hard);
 }

@@ -4,7 +4,7 @@ import { componentsOf } from "../../../sandboxes/local/files/sandbox-root.ts";
 
 const TARGET = {
   supervisorPid: 77,
-  group: { joinFiles: ["/cg/cgroup.procs"], entering: { options: [], words: [] } },
+  group: { joinFiles: ["/cg/cgroup.procs"], entering: { before: [], options: [], words: [] } },
   seccomp: true,
 };
 const COMMAND = {
