@@ -36,6 +36,7 @@ const OUTPUT_FILE = "entrypoint.txt";
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** How long an ENTRYPOINT that never comes to its command, a server in front, is waited for. */
 const PATIENCE_MS = 5000;
+const LAST_WORDS_MS = 200;
 const SHOWN_CHARS = 300;
 const STARTED = "benchflow: the ENTRYPOINT has come to its command";
 /** 68 years; `infinity` is not known to every sleep. */
@@ -65,7 +66,7 @@ export async function startEntrypoint(
   });
   await child.closeStdin();
   const output = new KeptOutput(await folder.append(OUTPUT_FILE), MAX_OUTPUT_BYTES);
-  const watched = new WatchedEntrypoint(child, output);
+  const watched = new WatchedEntrypoint(child, output, request.clock);
   try {
     await watched.untilStarted(request);
   } catch (error) {
@@ -84,9 +85,11 @@ class WatchedEntrypoint {
   #onStarted: () => void = () => undefined;
   #recent = "";
   #isClosed = false;
+  readonly #clock: Clock;
 
-  constructor(child: SandboxProcess, output: KeptOutput) {
+  constructor(child: SandboxProcess, output: KeptOutput, clock: Clock) {
     this.#output = output;
+    this.#clock = clock;
     this.#started = new Promise((resolve) => {
       this.#onStarted = resolve;
     });
@@ -121,13 +124,27 @@ class WatchedEntrypoint {
   }
 
   async #watch(child: SandboxProcess, streams: Promise<unknown>): Promise<void> {
+    // The process's end is what tells; a stream that breaks with its sandbox says nothing more.
+    streams.catch(() => undefined);
     try {
       const code = await child.exitCode;
-      await streams;
+      await this.#awaitLastWords(streams);
       this.exitCode = code;
     } catch (error) {
-      // A sandbox that is gone tells whoever calls it next; a broken stream is no end of the process.
+      // A sandbox that is gone tells whoever calls it next.
       if (!(error instanceof SandboxError)) throw error;
+    }
+  }
+
+  /** What a process left behind may hold the streams open for ever. */
+  async #awaitLastWords(streams: Promise<unknown>): Promise<void> {
+    const waiting = new AbortController();
+    const patience = this.#clock.sleep(LAST_WORDS_MS, waiting.signal);
+    try {
+      await Promise.race([streams, patience]);
+    } finally {
+      waiting.abort();
+      patience.catch(() => undefined);
     }
   }
 

@@ -59,7 +59,8 @@ async function aScene(program: MemoryProgram, over: Partial<PreparedImage> = {})
   const files = await attemptFiles();
   const clock = new FakeClock();
   const request = { image, env: { A: "1" }, folder: files.folder, clock, signal };
-  return { sandbox, files, clock, start: async () => await startEntrypoint(sandbox, request) };
+  const startIn = async (box: Sandbox) => await startEntrypoint(box, request);
+  return { sandbox, files, clock, startIn, start: async () => await startIn(sandbox) };
 }
 
 describe("an image's ENTRYPOINT", () => {
@@ -106,6 +107,33 @@ describe("an image's ENTRYPOINT", () => {
         'the image\'s ENTRYPOINT ended with exit code 3, and has to keep running or end in exec "$@": no config',
     });
     expect(files.text("entrypoint.txt")).toBe("no config\n");
+  });
+
+  test("that ends is told although what it left behind holds its output open", async () => {
+    const { sandbox, clock, startIn } = await aScene(passing);
+    const open = new AbortController();
+    // Never ends, as a pipe that a daemon has.
+    async function* silence(): AsyncGenerator<Uint8Array> {
+      await untilKilled(open.signal);
+      yield* [];
+    }
+    const starting = startIn({
+      mark: () => sandbox.mark(),
+      spawn: async () => ({
+        stdout: silence(),
+        stderr: silence(),
+        closeStdin: async () => undefined,
+        exitCode: Promise.resolve(2),
+      }),
+    } as unknown as Sandbox);
+    starting.catch(() => undefined);
+    while (clock.sleeping < 2) await new Promise(setImmediate);
+    await clock.advance(200);
+    await expect(starting).rejects.toMatchObject({
+      failure: "start-failed",
+      message: expect.stringContaining("exit code 2"),
+    });
+    open.abort();
   });
 
   test("that ends later is told in the result", async () => {
