@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { PreparedImage, Sandbox } from "../../core/ports/sandbox.ts";
-import { startEntrypoint } from "../../runner/setup/start-entrypoint.ts";
-import { FakeClock } from "../fakes/fake-clock.ts";
-import type { MemoryProgram } from "../fakes/memory-sandboxes/memory-program.ts";
-import { MemorySandboxes } from "../fakes/memory-sandboxes/memory-sandboxes.ts";
-import { attemptFiles } from "./verifier/attempt-files.ts";
+import type { PreparedImage, Sandbox } from "../../../core/ports/sandbox.ts";
+import { startEntrypoint } from "../../../runner/setup/start-entrypoint.ts";
+import { FakeClock } from "../../fakes/fake-clock.ts";
+import type { MemoryProgram } from "../../fakes/memory-sandboxes/memory-program.ts";
+import { MemorySandboxes } from "../../fakes/memory-sandboxes/memory-sandboxes.ts";
+import { attemptFiles } from "../verifier/attempt-files.ts";
 
 const PASSWD = "root:x:0:0::/root:/bin/sh\napp:x:1000:1000::/home/app:/bin/sh\nodd:x:1001:100::/:";
 const GROUP = "root:x:0:\napp:x:1000:\nusers:x:100:\n";
