@@ -14,11 +14,13 @@ set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 cache="${XDG_CACHE_HOME:-${HOME:?}/.cache}/benchflow-cloud"
 state="${BENCH_TEST_DOCKER_DIR:-$cache/test-docker}"
-bridge="${BENCH_TEST_DOCKER_BRIDGE:-benchtest0}"
-subnet="${BENCH_TEST_DOCKER_SUBNET:-172.31.250.1/24}"
+# Two daemons of two folders share nothing: a bridge's name has at most 15 characters.
+number="$(printf %s "$state" | cksum | cut -d' ' -f1)"
+bridge="${BENCH_TEST_DOCKER_BRIDGE:-bench$((number % 1000000000))}"
+subnet="${BENCH_TEST_DOCKER_SUBNET:-172.$((30 + number / 256 % 2)).$((number % 256)).1/24}"
 socket="$state/docker.sock"
 # The path of a unix socket has at most 107 bytes.
-[ ${#socket} -le 100 ] || socket="/tmp/bench-test-$(printf %s "$state" | cksum | cut -d' ' -f1).sock"
+[ ${#socket} -le 100 ] || socket="/tmp/bench-test-$number.sock"
 mkdir -p "$state/users"
 
 say() { echo "test set-up: $*" >&2; }
@@ -68,7 +70,7 @@ need_program() { # program, package...
 make_bridge() {
   if ! ip link show "$bridge" >/dev/null 2>&1; then
     # A bridge without a fixed address takes its lowest port's, which changes as containers come and go.
-    ip link add name "$bridge" address 02:42:ac:1f:fa:01 type bridge 2>>"$state/daemon.log" || { echo --bridge=none; return; }
+    ip link add name "$bridge" address "$(printf '02:42:%02x:%02x:%02x:01' $((number >> 16 & 255)) $((number >> 8 & 255)) $((number & 255)))" type bridge 2>>"$state/daemon.log" || { echo --bridge=none; return; }
   fi
   ip addr show dev "$bridge" | grep -q "inet ${subnet%/*}/" || ip addr add "$subnet" dev "$bridge"
   ip link set "$bridge" up
@@ -148,13 +150,15 @@ down() {
       curl -s -m 30 -o /dev/null -X DELETE --unix-socket "$socket" "http://localhost/containers/$id?force=1&v=1" || true
     done
     pid="$(cut -d. -f1 "$state/daemon")"
+    # The one that it was started with, by whichever version of this script.
+    bridge="$(tr '\0' '\n' <"/proc/$pid/cmdline" | sed -n 's/^--bridge=//p')"
     kill -TERM "$pid" 2>/dev/null || true
     for _ in $(seq 1 150); do daemon_runs || break; sleep 0.1; done
     if daemon_runs; then kill -KILL "$pid" 2>/dev/null || true; fi
     say "ended the private docker daemon"
   fi
   rm -f "$state/daemon" "$socket"
-  ip link del "$bridge" 2>/dev/null || true
+  [ "$bridge" = none ] || ip link del "$bridge" 2>/dev/null || true
 }
 
 purge() {
