@@ -4,12 +4,9 @@ import type { Quarantined, TrialRecord } from "../core/model/record.ts";
 import { readEarlierAttempt } from "../core/plan/read-earlier-jobs.ts";
 import type { JobFolder, JobStore } from "../core/ports/job-store.ts";
 import { readJobLines } from "../stores/job-reader/read-job-lines.ts";
-import {
-  groupTrials,
-  type JobTrials,
-  type PlannedMeasurement,
-} from "../core/results/group-trials.ts";
+import { groupTrials, type JobTrials } from "../core/results/group-trials.ts";
 import type { BudgetLists, RunSpend } from "./run-spend.ts";
+import { jobFactsOf, measurementOf } from "../core/results/job-facts.ts";
 import { renderSummary, summarizeJob } from "../core/results/summarize-job.ts";
 
 /** What a job's folder says at a moment. */
@@ -47,18 +44,6 @@ export async function readJobTree(
   return { records, quarantined, trials: groupTrials(records, measurementOf(plan, job)) };
 }
 
-/** What a repeat was to measure: its trials' tasks at their versions, under the run's settings. */
-export function measurementOf(plan: RunPlan, job: JobPlan): PlannedMeasurement {
-  return {
-    settingsDigest: plan.settingsDigest,
-    tasks: job.trials.map(({ taskName, taskDigest, contextDigest }) => ({
-      name: taskName,
-      digest: taskDigest,
-      contextDigest,
-    })),
-  };
-}
-
 /**
  * Writes the job's own files, each a function of the tree (design 9). Nothing is written when its
  * bytes stand there already, so a resume with nothing to do changes no file.
@@ -70,17 +55,7 @@ export async function writeJobFiles(
 ): Promise<JobTree> {
   const tree = await readJobTree(plan, job, folder);
   const budget = spend === null ? null : await spend.budget(budgetLists(tree.trials, notStarted));
-  const { settings } = plan;
-  const facts = {
-    jobName: folder.jobName,
-    agent: settings.agent,
-    model: settings.model,
-    environment: settings.environment,
-    concurrency: settings.concurrency,
-    agentIdleTimeoutSec: settings.agentIdleTimeoutSec === 0 ? null : settings.agentIdleTimeoutSec,
-    source: commonSource(plan),
-  };
-  const summary = summarizeJob(facts, {
+  const summary = summarizeJob(jobFactsOf(plan, folder.jobName), {
     records: tree.records,
     planned: measurementOf(plan, job),
     quarantined: tree.quarantined,
@@ -92,7 +67,7 @@ export async function writeJobFiles(
   const text = renderSummary(summary);
   const isNews = await replace(folder, "summary.json", text);
   // The contract's copy of the latest job's summary, for a run without repeats (spec 1.1).
-  if (isNews && settings.trials === 1) await store.write(folder.jobsDir, "summary.json", text);
+  if (isNews && plan.settings.trials === 1) await store.write(folder.jobsDir, "summary.json", text);
   return { ...tree, budget };
 }
 
@@ -114,13 +89,4 @@ async function replace(folder: JobFolder, name: string, text: string): Promise<b
   if (there !== null && bytes.equals(there)) return false;
   await folder.write(name, bytes);
   return true;
-}
-
-function commonSource({ tasks }: RunPlan): RunPlan["tasks"][number]["source"] {
-  const [first, ...others] = tasks.map(({ source }) => source);
-  if (first === undefined || first === null) return null;
-  const isSame = others.every(
-    (source) => source?.resolvedSha === first.resolvedSha && source.repo === first.repo,
-  );
-  return isSame ? first : null;
 }

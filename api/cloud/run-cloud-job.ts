@@ -18,6 +18,7 @@ import { attemptSpec } from "../attempt-spec.ts";
 import type { JobRun } from "../run-trials.ts";
 import { type CloudAccount, openCloudAccount } from "./cloud-account.ts";
 import { type SentPrograms, sendPrograms } from "./cloud-programs.ts";
+import { endTasks } from "./end-tasks.ts";
 import { Sweep } from "./sweep.ts";
 import { taskDefinition } from "./task-definitions.ts";
 import { taskImage } from "./task-images.ts";
@@ -92,6 +93,8 @@ class CloudJob {
     } catch (error) {
       if (!deps.signal.aborted) throw error;
       await sweep.stop();
+      const running = await endTasks(this.#account, run);
+      deps.onEvent({ type: "cloud-run-stopped", run, running });
     }
     await this.#sync();
     return this.#told.size - before;

@@ -31,6 +31,9 @@ export class RunLog {
       case "cloud-run-started":
         this.#note(`run ${event.run}: ${String(event.attempts)} trials start in the account`);
         return;
+      case "cloud-run-stopped":
+        this.#note(`run ${event.run} is stopped; running now: ${String(event.running)}`);
+        return;
       case "trial-started":
         this.#status.startTrial();
         return;

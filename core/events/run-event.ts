@@ -10,6 +10,8 @@ export type RunEvent =
   | { readonly type: "job-started"; readonly job: JobPlan; readonly jobDir: string }
   /** A repeat's trials run in the account from now on; `bench sync` knows them by that name. */
   | { readonly type: "cloud-run-started"; readonly run: string; readonly attempts: number }
+  /** The person stopped it; `running` is what the account then still runs of it, read back. */
+  | { readonly type: "cloud-run-stopped"; readonly run: string; readonly running: number }
   | {
       readonly type: "trial-started";
       readonly taskName: string;

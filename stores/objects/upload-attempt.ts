@@ -1,4 +1,3 @@
-import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { BenchError } from "../../core/errors.ts";
 import type { SealedFile } from "../../core/model/seal.ts";
@@ -76,10 +75,4 @@ function read(attemptDir: string, path: string): Uint8Array {
   throw new BenchError("unavailable", `${join(attemptDir, path)} ${reason}`, {
     next: "run the trial again",
   });
-}
-
-/** Whether there is an attempt's folder that could be sent. */
-export async function isSealed(attemptDir: string): Promise<boolean> {
-  const stats = await lstat(join(attemptDir, SEAL_FILE)).catch(() => null);
-  return stats?.isFile() === true;
 }

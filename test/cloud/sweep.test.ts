@@ -1,8 +1,16 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runBench } from "../e2e/run-bench.ts";
+import { runBench, startBench } from "../e2e/run-bench.ts";
 import { deployToEmulator } from "./deployed-stack.ts";
 import { emulatedEnv } from "./emulated-account.ts";
 import { exampleTasks } from "./example-tasks.ts";
@@ -34,6 +42,14 @@ interface Tree {
   readonly dir: string;
   readonly summary: Record<string, unknown>;
   readonly attempts: ReadonlyMap<string, string>;
+}
+
+/** Tasks of the attempts here that are whole. */
+function sealedIn(jobsDir: string): string[] {
+  const paths = existsSync(jobsDir) ? filesOf(jobsDir) : [];
+  return paths
+    .flatMap((path) => /([^/]+)__[0-9a-f]{8}\/seal\.json$/u.exec(path)?.[1] ?? [])
+    .toSorted();
 }
 
 function readTree(jobsDir: string): Tree {
@@ -170,6 +186,34 @@ test("a task whose verifier fails in the account is unscored, and the others are
   expect(run.code, run.stderr).toBe(1);
   const { summary } = readTree(join(work, "mixed"));
   expect(summary).toMatchObject({ passed: 1, verifier_errored: 1 });
+});
+
+test("Ctrl-C ends every task, brings what ended, and the same command finishes the rest", async () => {
+  const tasks = exampleTasks(["hello-file", "word-count"]);
+  const solve = join(tasks, "word-count/solution/solve.sh");
+  const solution = readFileSync(solve, "utf8");
+  writeFileSync(solve, `#!/bin/sh\nsleep 60\n${solution}`);
+  const args = ["run", tasks, "-a", "oracle", "--env", "fargate", "--jobs-dir", "stopped"];
+  const options = { cwd: work, env: cloudEnv() };
+  const started = startBench([...args, "--base-image-map", baseImages()], options);
+  const jobs = join(work, "stopped");
+  // The quick one has ended and is here; the other one sleeps.
+  await expect
+    .poll(() => sealedIn(jobs), { timeout: 90_000, interval: 500 })
+    .toEqual(["hello-file"]);
+  started.kill("SIGINT");
+  const run = await started.ended;
+  expect(run.code, run.stderr).toBe(130);
+  expect(run.stderr).toContain("running now: 0");
+  expect(run.stderr).toContain("1 of 2 trials have a score");
+  // The runner was stopped by the platform and still sealed and sent its attempt.
+  expect(sealedIn(jobs)).toEqual(["hello-file", "word-count"]);
+
+  writeFileSync(solve, solution);
+  const again = await runBench([...args, "--base-image-map", baseImages()], options);
+  rmSync(tasks, { recursive: true });
+  expect(again.code, again.stderr).toBe(0);
+  expect(readTree(jobs).summary).toMatchObject({ passed: 2, total: 2 });
 });
 
 test("tasks that want no network are refused before anything is sent", async () => {
