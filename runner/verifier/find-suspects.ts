@@ -174,7 +174,9 @@ function changedConfigs({ before, after }: LoadedQuestion): string[] {
   });
 }
 
+/** Whether the text names the file, as a word of its own or at the end of a path. */
 function isAskedFor(name: string, instruction: string): boolean {
-  const at = instruction.indexOf(name);
-  return at === 0 || (at > 0 && !/[\w.-]/u.test(instruction.charAt(at - 1)));
+  for (let at = instruction.indexOf(name); at !== -1; at = instruction.indexOf(name, at + 1))
+    if (at === 0 || !/[\w.-]/u.test(instruction.charAt(at - 1))) return true;
+  return false;
 }

@@ -35,6 +35,7 @@ test("a module that the image had, or that the task asks for by its name, is not
   expect(compare([], after, "Write /app/json.py and the package http/.").suspects).toEqual([]);
   expect(compare([], after, "Send application/json over http.").suspects).toHaveLength(2);
   expect(compare([], ["module /app/re.py"], "Write core.py.").suspects).toHaveLength(1);
+  expect(compare([], ["module /app/re.py"], "Write core.py and re.py.").suspects).toEqual([]);
 });
 
 test("path files with code are suspect in an environment of the image, unless an installer makes them", () => {
