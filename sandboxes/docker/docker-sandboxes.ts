@@ -19,7 +19,7 @@ import { hasHelpers, killProgram, relayProgram } from "./helper-program.ts";
 import { removeCachedImages } from "./image-cache.ts";
 import { containerExists, listContainers, renameContainer } from "./list-containers.ts";
 import { NetworkGuard } from "./network-guard.ts";
-import { leaseName } from "./ownership-labels.ts";
+import { leaseName, SERVES_RUN } from "./ownership-labels.ts";
 import { type DaemonFacts, probeDaemon } from "./probe-daemon.ts";
 import { removeContainer } from "./remove-container.ts";
 import { openRelay } from "./open-relay.ts";
@@ -108,6 +108,7 @@ export class DockerSandboxes implements SandboxBackend {
   async create(request: SandboxRequest): Promise<Sandbox> {
     if (request.network === "public" && this.#guard === null)
       throw new SandboxError("unsupported", "this docker daemon gives no guarded network");
+    if (request.network === "public") this.#guard?.warmUp(request.owner);
     const started = await this.#start(request);
     const sandbox = this.#sandboxOf(request, started);
     if (request.network === "closed") return sandbox;
@@ -125,7 +126,11 @@ export class DockerSandboxes implements SandboxBackend {
     const found = await listContainers(this.#client);
     const names = new Set(found.map(({ name }) => name));
     // A helper belongs to its sandbox; one whose sandbox is gone stands for itself, to be removed.
-    const shown = found.filter(({ serves }) => serves === null || !names.has(serves));
+    const shown = found.filter(({ serves, owner }) =>
+      serves === SERVES_RUN
+        ? owner === null || processState(owner.process) !== "alive"
+        : serves === null || !names.has(serves),
+    );
     return shown.map((container) => {
       const { id, owner, createdAtMs, expiresAtMs } = container;
       return {
@@ -157,7 +162,8 @@ export class DockerSandboxes implements SandboxBackend {
   }
 
   async close(): Promise<void> {
-    // Connections last as long as a request; the supervisors' close with their sandboxes.
+    // Other connections last as long as a request; the supervisors' close with their sandboxes.
+    await this.#guard?.close();
   }
 
   async #start(request: SandboxRequest): Promise<StartedSupervisor> {

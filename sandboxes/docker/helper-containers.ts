@@ -14,6 +14,7 @@ import {
   OWNED_LABEL,
   ownershipLabels,
   SERVES_LABEL,
+  SERVES_RUN,
 } from "./ownership-labels.ts";
 import { removeContainer } from "./remove-container.ts";
 import { readStdioFrames } from "./stdio-frames.ts";
@@ -32,11 +33,11 @@ export interface HelperSettings {
 export interface HelperPlan {
   readonly program: Buffer;
   readonly owner: SandboxOwner;
-  /** The name of the sandbox that it is for; null for one that stands for itself. */
+  /** The name of the sandbox that it is for, or `SERVES_RUN`; null for one that stands for itself. */
   readonly serves: string | null;
-  /** The daemon's name for its network: `none`, or `container:ID` to share one's. */
+  /** The daemon's name for its network: `none`, `host`, or `container:ID` to share one's. */
   readonly network: string;
-  /** `container:ID` to see that one's processes. */
+  /** `container:ID` to see that one's processes, `host` for all. */
   readonly processes?: string;
   readonly uid: number;
   readonly capabilities: readonly string[];
@@ -192,6 +193,8 @@ function helperBody(image: string, plan: HelperPlan): Record<string, unknown> {
       SecurityOpt: ["no-new-privileges"],
       ReadonlyRootfs: true,
       RestartPolicy: { Name: "no" },
+      // One that ends with its driver leaves nothing; the others are removed when they have done.
+      AutoRemove: plan.serves === SERVES_RUN,
       LogConfig: { Type: "none" },
     },
   };

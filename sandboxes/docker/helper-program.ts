@@ -18,6 +18,13 @@ interface Machine {
   readonly guard: readonly string[];
   /** kill(-1, SIGKILL), write(1, "ok\n", 3), exit(0). */
   readonly kill: string;
+  /**
+   * Reads requests from stdin, each a length and that many bytes: the path of a network namespace in
+   * 32 bytes, netlink messages, a length of 0. Enters the namespace, sends the messages as the guard
+   * does, answers "ok\n". Ends with 1 when anything is refused, the namespace that it started in among
+   * it: that is the host's. Ends with 0 when stdin does.
+   */
+  readonly keeper: readonly string[];
 }
 
 const MACHINES: Readonly<Record<string, Machine>> = {
@@ -40,6 +47,28 @@ const MACHINES: Readonly<Record<string, Machine>> = {
       "31ffeb05bf01000000b83c0000000f056f6b0a",
     ],
     kill: "bfffffffffbe09000000b83e0000000f05bf01000000488d3515000000ba03000000b8010000000f0531ffb83c0000000f056f6b0a",
+    keeper: [
+      // openat, fstat: the namespace that it starts in
+      "4881ec00500000bf9cffffff488d35a6010000ba00000800b8010100000f0585c00f888601000041",
+      "89c789c7488db42400400000b8050000000f0585c00f886a0100004c8bb42408400000",
+      // read a request; openat its namespace, refuse the host's, setns; socket
+      "4889e541bd04000000e832010000448b2c244181fd004000000f87430100004889e5e819010000bf",
+      "9cffffff4889e6ba00000800b8010100000f0585c00f881f01000089c389c7488db42400400000b8",
+      "050000000f0585c00f88040100004c3bb424084000000f84f600000089dfbe00000040b834010000",
+      "0f0585c00f88e000000089dfb8030000000f05bf10000000be0300000031d2b8290000000f0585c0",
+      "0f88bc00000089c3488d6c2420",
+      // write each message, read the answer, look at nlmsgerr.error
+      "8b550085d2745389df4889ee4189d4b8010000000f054439e00f859600000089df488db424004000",
+      "00ba0010000031c00f0583f8147c7e8b84241040000085c0740b83f8ef7406837d080074684183c4",
+      "034183e4fc4c01e5eba6",
+      // close, setns back, write(1, "ok\n", 3), on to the next request
+      "89dfb8030000000f054489ffbe00000040b8340100000f0585c0783fbf01000000488d3551000000",
+      "ba03000000b8010000000f05e9c0feffff",
+      // read to the end of what was asked for; stdin's end ends all
+      "4585ed741831ff4889ee4489ea31c00f0585c07e094801c54129c5ebe3c3",
+      // exit(0), or exit(1) from where something was refused; "/proc/self/ns/net", "ok\n"
+      "31ffeb05bf01000000b83c0000000f052f70726f632f73656c662f6e732f6e6574006f6b0a",
+    ],
   },
   "linux/arm64": {
     elfMachine: 183,
@@ -60,6 +89,29 @@ const MACHINES: Readonly<Record<string, Machine>> = {
       "000080d202000014200080d2a80b80d2010000d46f6b0a00",
     ],
     kill: "00008092210180d2281080d2010000d4200080d2e1000010620080d2080880d2010000d4000080d2a80b80d2010000d46f6b0a00",
+    keeper: [
+      // openat, fstat: the namespace that it starts in
+      "ff1740d1600c8092a10d00100201a0d2030080d2080780d2010000d4a00cf837f703002ae1134091",
+      "080a80d2010000d4000cf837f60760f9",
+      // read a request; openat its namespace, refuse the host's, setns; socket
+      "f4030091950080524e000094f50340b9bf124071280b0054f403009149000094600c8092e1030091",
+      "0201a0d2030080d2080780d2010000d4000af837f303002ae1134091080a80d2010000d46009f837",
+      "e00760f91f0016eb00090054e003132a0100a8d2882180d2010000d46008f837e003132a280780d2",
+      "010000d4000280d2610080d2020080d2c81880d2010000d44007f837f303002af4830091",
+      // write each message, read the answer, look at nlmsgerr.error
+      "950240b955030034e003132ae10314aae203152a080880d2010000d41f00156be1050054e003132a",
+      "e1134091020082d2e80780d2010000d41f5000710b050054e1134091201040b9a00000341f440031",
+      "60000054800a40b920040034b50e0011b5761e129442358be6ffff17",
+      // close, setns back, write(1, "ok\n", 3), on to the next request
+      "e003132a280780d2010000d4e003172a0100a8d2882180d2010000d4a002f837200080d241030050",
+      "620080d2080880d2010000d4b1ffff17",
+      // read to the end of what was asked for; stdin's end ends all
+      "75010034000080d2e10314aae203152ae80780d2010000d41f000071ad0000549442208bb502004b",
+      "f6ffff17c0035fd6",
+      // exit(0), or exit(1) from where something was refused; "/proc/self/ns/net", "ok\n"
+      "000080d202000014200080d2a80b80d2010000d42f70726f632f73656c662f6e732f6e6574006f6b",
+      "0a000000",
+    ],
   },
 };
 
@@ -88,6 +140,28 @@ export function guardProgram(
 export function killProgram(platform: string): Buffer {
   const machine = machineOf(platform);
   return executable(machine, Buffer.from(machine.kill, "hex"));
+}
+
+/** Does what guards do, in one network namespace after the other, for as long as someone asks. */
+export function keeperProgram(platform: string): Buffer {
+  const machine = machineOf(platform);
+  return executable(machine, Buffer.from(machine.keeper.join(""), "hex"));
+}
+
+/** Longest request that the keeper's program takes. */
+const MAX_REQUEST_BYTES = 16_384;
+const PATH_BYTES = 32;
+
+/** A request to the keeper: netlink messages for the network namespace of a process. */
+export function keeperRequest(pid: number, messages: readonly Buffer[]): Buffer {
+  const path = Buffer.alloc(PATH_BYTES);
+  path.write(`/proc/${String(pid)}/ns/net`);
+  const body = Buffer.concat([path, ...messages, Buffer.alloc(4)]);
+  if (body.byteLength > MAX_REQUEST_BYTES)
+    throw new Error(`${String(body.byteLength)} bytes of rules are too many`);
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(body.byteLength);
+  return Buffer.concat([length, body]);
 }
 
 /** Carries connections of a network namespace over its stdin and stdout (relay-program.c). */

@@ -8,6 +8,7 @@ import { asSandboxError, hasStatus } from "./engine-error.ts";
 import { guardMessages, releaseMessages } from "./guard-rules.ts";
 import { type Helper, type HelperContainers, useHelper } from "./helper-containers.ts";
 import { guardProgram } from "./helper-program.ts";
+import { NetworkKeeper } from "./network-keeper.ts";
 
 const Network = z.looseObject({
   IPAM: z
@@ -35,11 +36,13 @@ export interface Protected {
 export class NetworkGuard {
   readonly #client: EngineClient;
   readonly #helpers: HelperContainers;
+  readonly #keeper: NetworkKeeper;
   readonly #closed: readonly string[];
 
   private constructor(client: EngineClient, helpers: HelperContainers, closed: readonly string[]) {
     this.#client = client;
     this.#helpers = helpers;
+    this.#keeper = new NetworkKeeper(client, helpers);
     this.#closed = closed;
   }
 
@@ -55,17 +58,43 @@ export class NetworkGuard {
     }
   }
 
-  /** Makes a helper that closes the private ranges in a running container when it is started. */
-  async closer(containerId: string, protection: Protected): Promise<Helper> {
-    const { nameServers } = protection;
-    const messages = guardMessages({ closed: this.#closed, nameServers });
-    return await this.#helper(`container:${containerId}`, protection, messages);
+  /** Begins what the first sandbox with a network will need. */
+  warmUp(owner: SandboxOwner): void {
+    this.#keeper.warmUp(owner);
   }
 
-  /** Makes one that takes the rules away again, so that a network can be attached anew. */
-  async opener(containerId: string, protection: Protected): Promise<Helper> {
+  async close(): Promise<void> {
+    await this.#keeper.close();
+  }
+
+  /**
+   * Closes the private ranges in a running container whose processes stand still. Resolves to a
+   * helper that is to be removed, where one was needed.
+   */
+  async shut(containerId: string, protection: Protected): Promise<Helper | null> {
+    const messages = guardMessages({ closed: this.#closed, ...protection });
+    if (await this.#keeper.send(containerId, protection.owner, messages)) return null;
+    const closer = await this.#closer(containerId, protection);
+    try {
+      await closer.start();
+      return closer;
+    } catch (error) {
+      await closer.remove();
+      throw error;
+    }
+  }
+
+  /** Takes the rules away again, so that a network can be attached anew. */
+  async release(containerId: string, protection: Protected): Promise<void> {
+    const messages = releaseMessages({ closed: this.#closed, ...protection });
+    if (await this.#keeper.send(containerId, protection.owner, messages)) return;
+    await useHelper(await this.#helper(`container:${containerId}`, protection, messages));
+  }
+
+  /** Makes a helper that closes the private ranges in a running container when it is started. */
+  async #closer(containerId: string, protection: Protected): Promise<Helper> {
     const { nameServers } = protection;
-    const messages = releaseMessages({ closed: this.#closed, nameServers });
+    const messages = guardMessages({ closed: this.#closed, nameServers });
     return await this.#helper(`container:${containerId}`, protection, messages);
   }
 
@@ -85,7 +114,7 @@ export class NetworkGuard {
       await holder.start();
       const nameServers = await readNameServers(this.#client, holder.id);
       await this.attach(holder.id);
-      await useHelper(await this.closer(holder.id, { ...protection, nameServers }));
+      await useHelper(await this.#closer(holder.id, { ...protection, nameServers }));
       return await use(`container:${holder.id}`);
     } finally {
       await holder.remove();

@@ -7,6 +7,9 @@ export const OWNED_LABEL = "benchflow.owned";
 /** On what belongs to a sandbox without being one: the sandbox's name without its lease. */
 export const SERVES_LABEL = "benchflow.serves";
 
+/** What that label says of a helper that is for all sandboxes of a run. */
+export const SERVES_RUN = "the run";
+
 /** A container's labels: who made it, and until when it may live. Labels never change (see `leaseName`). */
 export function ownershipLabels(owner: SandboxOwner): Record<string, string> {
   return {

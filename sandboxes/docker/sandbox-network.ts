@@ -1,6 +1,6 @@
 import { type NetworkPolicy, SandboxError, type SandboxOwner } from "../../core/ports/sandbox.ts";
 import type { Freezer } from "./freezer.ts";
-import { type Helper, useHelper } from "./helper-containers.ts";
+import type { Helper } from "./helper-containers.ts";
 import type { NetworkGuard, Protected } from "./network-guard.ts";
 import type { Ask } from "./walk-path.ts";
 
@@ -49,23 +49,24 @@ export class SandboxNetwork {
   async #open(guard: NetworkGuard, { ask, freezer }: NetworkTools): Promise<void> {
     const nameServers = this.#protection?.nameServers ?? (await readNameServers(ask));
     const protection = { ...this.#served, nameServers };
-    if (this.#protection !== null)
-      await useHelper(await guard.opener(this.#containerId, protection));
-    const closer = await guard.closer(this.#containerId, protection);
+    await freezer.freeze();
     try {
-      await freezer.freeze();
-      try {
-        await guard.attach(this.#containerId);
-        await closer.start();
-        this.#protection = protection;
-      } catch (error) {
-        await guard.detach(this.#containerId);
-        throw error;
-      } finally {
-        await freezer.thaw();
-      }
+      if (this.#protection !== null) await guard.release(this.#containerId, protection);
+      await this.#attachAndShut(guard, protection);
     } finally {
-      this.#removeLater(closer);
+      await freezer.thaw();
+    }
+  }
+
+  async #attachAndShut(guard: NetworkGuard, protection: Protected): Promise<void> {
+    try {
+      await guard.attach(this.#containerId);
+      const helper = await guard.shut(this.#containerId, protection);
+      if (helper !== null) this.#removeLater(helper);
+      this.#protection = protection;
+    } catch (error) {
+      await guard.detach(this.#containerId);
+      throw error;
     }
   }
 

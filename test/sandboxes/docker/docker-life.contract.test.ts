@@ -235,6 +235,7 @@ test("an image without a shell is refused with the reason", async () => {
       failure: "start-failed",
       message: expect.stringContaining("has no /bin/sh"),
     });
+    await docker.backend.close();
     expect(await docker.allLeftovers()).toEqual([]);
   } finally {
     await docker.raw.call("DELETE", `/images/${image.Id}`);

@@ -39,6 +39,7 @@ describe("the promises of streams and processes, through the daemon's exec alone
 
 test("after all of these, the daemon holds no container of theirs", async () => {
   await docker.close();
+  await docker.backend.close();
   expect(await docker.allLeftovers()).toEqual([]);
 });
 
