@@ -121,45 +121,44 @@ describe("a cap on what controls use", () => {
   });
 });
 
+/** Asks its model so often, whatever it says. */
+const asking = (calls: number): Agent => ({
+  name: "script-models",
+  runsAs: "agent-user",
+  needsSolution: false,
+  models: { protocols: ["openai-completions"], aliases: [] },
+  mounts: [],
+  run: async ({ models }) => {
+    if (models === null) throw new Error("no models");
+    for (let call = 0; call < calls; call += 1) {
+      const response = await fetch(`${models.origin}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${models.token}` },
+        body: JSON.stringify({
+          model: models.model,
+          max_tokens: 50,
+          messages: [{ role: "user", content: "x".repeat(3000) }],
+          tools: [{ type: "function", function: { name: "bash", parameters: { type: "object" } } }],
+        }),
+      });
+      await response.text();
+    }
+    const end = { kind: "completed" } as const;
+    return {
+      agentName: "asker",
+      end,
+      toolCalls: 1,
+      skillInvocations: 0,
+      prompts: [],
+      usage: NO_USAGE,
+    };
+  },
+});
+
 describe("trials with a model", () => {
   const servers: ModelServer[] = [];
   afterEach(async () => {
     for (const server of servers.splice(0)) await server.close();
-  });
-
-  /** Asks its model so often, whatever it says. */
-  const asking = (calls: number): Agent => ({
-    name: "script-models",
-    runsAs: "agent-user",
-    needsSolution: false,
-    models: { protocols: ["openai-completions"], aliases: [] },
-    mounts: [],
-    run: async ({ models }) => {
-      for (let call = 0; call < calls && models !== null; call += 1) {
-        const response = await fetch(`${models.origin}/v1/chat/completions`, {
-          method: "POST",
-          headers: { "content-type": "application/json", authorization: `Bearer ${models.token}` },
-          body: JSON.stringify({
-            model: models.model,
-            max_tokens: 50,
-            messages: [{ role: "user", content: "x".repeat(3000) }],
-            tools: [
-              { type: "function", function: { name: "bash", parameters: { type: "object" } } },
-            ],
-          }),
-        });
-        await response.text();
-      }
-      const end = { kind: "completed" } as const;
-      return {
-        agentName: "asker",
-        end,
-        toolCalls: 1,
-        skillInvocations: 0,
-        prompts: [],
-        usage: NO_USAGE,
-      };
-    },
   });
 
   async function runAsking(
