@@ -26,6 +26,7 @@ const HomeFile = z.strictObject({
   path: HomePath,
   content: z.union([z.string(), z.record(z.string(), z.json())]),
   withEffort: z.string().default(""),
+  executable: z.boolean().default(false),
 });
 export type HomeFile = z.infer<typeof HomeFile>;
 
@@ -37,7 +38,7 @@ const SessionCall = z.strictObject({
 
 /**
  * An agent as data: what is installed, how it is started, how it is told its model. Every text may
- * hold `{origin}`, `{token}`, `{model}`, `{protocol}`, `{effort}`, `{home}`, `{workdir}`, `{tree}` (its programs),
+ * hold `{origin}`, `{base}` (the origin as its dialect's clients take it), `{token}`, `{model}`, `{protocol}`, `{effort}`, `{home}`, `{workdir}`, `{tree}` (its programs),
  * `{node}` (the private Node), `{contextTokens}` and `{maxOutputTokens}`; `{quoted:NAME}` is the same
  * as a quoted JSON string, which is TOML's too. A text that is one such word for a number is a number.
  */

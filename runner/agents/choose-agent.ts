@@ -10,17 +10,7 @@ import { modelScript, script } from "./script.ts";
 const CONTROLS: readonly Agent[] = [oracle, nop, script, modelScript];
 
 /** Agents that BenchFlow has and this edition does not have yet, by every name they go by. */
-const UNBUILT: ReadonlySet<string> = new Set([
-  "gemini",
-  "pi-acp",
-  "pi",
-  "qwen",
-  "copilot",
-  "mimo",
-  "openhands",
-  "openclaw",
-  "deepagents",
-]);
+const UNBUILT: ReadonlySet<string> = new Set(["mimo", "openhands", "openclaw", "deepagents"]);
 
 export interface AgentOptions {
   /** What the person asked for with `--reasoning-effort`. */

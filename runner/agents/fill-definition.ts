@@ -8,6 +8,7 @@ export type Filling = Readonly<Record<FillingName, string | number>>;
 
 type FillingName =
   | "origin"
+  | "base"
   | "token"
   | "model"
   | "protocol"
@@ -41,6 +42,7 @@ export interface FillingFacts {
 export function fillingOf({ models, effort, ...places }: FillingFacts): Filling {
   return {
     origin: models.origin,
+    base: models.protocol.startsWith("openai-") ? `${models.origin}/v1` : models.origin,
     token: models.token,
     model: models.model,
     protocol: models.protocol,

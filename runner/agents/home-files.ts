@@ -9,6 +9,7 @@ import { fillJson, fillText, type Filling } from "./fill-definition.ts";
 export interface FilledFile {
   readonly path: string;
   readonly text: string;
+  readonly executable: boolean;
 }
 
 export function fillFiles(
@@ -16,12 +17,13 @@ export function fillFiles(
   filling: Filling,
   hasEffort: boolean,
 ): FilledFile[] {
-  return files.map(({ path, content, withEffort }) => {
+  return files.map(({ path, content, withEffort, executable }) => {
     const body =
       typeof content === "string"
         ? fillText(content, filling)
         : `${JSON.stringify(fillJson(content, filling), null, 2)}\n`;
-    return { path, text: (hasEffort ? fillText(withEffort, filling) : "") + body };
+    const text = (hasEffort ? fillText(withEffort, filling) : "") + body;
+    return { path, text, executable };
   });
 }
 
@@ -32,29 +34,28 @@ export function packHome(files: readonly FilledFile[], uid: number): ByteStream 
     for (let dir = posix.dirname(path); dir !== "."; dir = posix.dirname(dir)) folders.add(dir);
   const entries = [...folders]
     .toSorted((a, b) => a.length - b.length)
-    .map((path): TarSource => ({ header: headerOf(path, uid, "directory", 0) }));
-  return writeTar([...entries, ...files.map(({ path, text }) => fileEntry(path, text, uid))]);
+    .map((path): TarSource => ({ header: { ...headerOf(path, uid), kind: "directory" } }));
+  return writeTar([...entries, ...files.map((file) => fileEntry(file, uid))]);
 }
 
-function fileEntry(path: string, text: string, uid: number): TarSource {
+function fileEntry({ path, text, executable }: FilledFile, uid: number): TarSource {
   const bytes = new TextEncoder().encode(text);
-  return { header: headerOf(path, uid, "file", bytes.byteLength), content: [bytes] };
+  const { byteLength: sizeBytes } = bytes;
+  const header = headerOf(path, uid);
+  return {
+    header: { ...header, kind: "file", sizeBytes, mode: executable ? header.mode : 0o600 },
+    content: [bytes],
+  };
 }
 
-function headerOf(
-  path: string,
-  uid: number,
-  kind: "file" | "directory",
-  sizeBytes: number,
-): TarHeader {
+/** Closed to other users: they hold the trial's token. */
+function headerOf(path: string, uid: number): Omit<TarHeader, "kind"> {
   return {
-    kind,
     name: new TextEncoder().encode(path),
-    // They hold the trial's token.
-    mode: kind === "file" ? 0o600 : 0o700,
+    mode: 0o700,
     uid,
     gid: uid,
-    sizeBytes,
+    sizeBytes: 0,
     mtimeSeconds: 0,
     linkName: new Uint8Array(),
   };

@@ -2,10 +2,18 @@ import type { AgentDefinition } from "../../core/model/agent-definition.ts";
 import type { TreeRecipe } from "../../core/ports/agent-trees.ts";
 import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
+import { copilot } from "./copilot.ts";
+import { gemini } from "./gemini.ts";
+import { pi } from "./pi.ts";
+import { qwen } from "./qwen.ts";
 import claudeLock from "./locks/claude.json" with { type: "json" };
 import codexLock from "./locks/codex.json" with { type: "json" };
 import nodeArm64Lock from "./locks/node-arm64.json" with { type: "json" };
 import nodeX64Lock from "./locks/node-x64.json" with { type: "json" };
+import copilotLock from "./locks/copilot.json" with { type: "json" };
+import geminiLock from "./locks/gemini.json" with { type: "json" };
+import piLock from "./locks/pi.json" with { type: "json" };
+import qwenLock from "./locks/qwen.json" with { type: "json" };
 import opencodeLock from "./locks/opencode.json" with { type: "json" };
 import { opencode } from "./opencode.ts";
 
@@ -20,6 +28,10 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [
   { definition: claude, lock: claudeLock },
   { definition: codex, lock: codexLock },
   { definition: opencode, lock: opencodeLock },
+  { definition: gemini, lock: geminiLock },
+  { definition: pi, lock: piLock },
+  { definition: qwen, lock: qwenLock },
+  { definition: copilot, lock: copilotLock },
 ];
 
 /** The private Node of all agents, for each platform; its package holds nothing but the program. */

@@ -31,7 +31,7 @@ export interface InstallOptions {
 /**
  * Installs a recipe's packages into an empty folder with npm, from its lock where there is one, for
  * the recipe's platform and not this machine's. No script of a package is run: nothing of an agent is
- * ever executed outside a sandbox. Throws `BenchError` (`unavailable`) with npm's last words.
+ * ever executed outside a sandbox. Throws `BenchError` (`unavailable`) with npm's own reason.
  */
 export async function installTree(
   recipe: TreeRecipe,
@@ -64,9 +64,21 @@ export async function installTree(
   if (code === 0) return;
   throw new BenchError(
     "unavailable",
-    `npm could not install ${recipe.name}: ${output.trim() || `it ended with ${String(code)}`}`,
+    `npm could not install ${recipe.name}: ${reasonIn(output) || `it ended with ${String(code)}`}`,
     { next: `check the network and npm's registry, then \`bench agents install ${recipe.name}\`` },
   );
+}
+
+/** npm tells its reason first, and then how it is used. */
+function reasonIn(output: string): string {
+  const lines = output
+    .split("\n")
+    .map((line) => line.replace(/^npm (?:error|ERR!)\s*/u, "").trim());
+  return lines
+    .filter((line) => line !== "")
+    .slice(0, 5)
+    .join("; ")
+    .slice(0, 600);
 }
 
 async function runNpm(
@@ -84,7 +96,7 @@ async function runNpm(
   });
   let output = "";
   const keep = (chunk: Buffer): void => {
-    output = (output + chunk.toString()).slice(-MAX_OUTPUT_CHARS);
+    output = (output + chunk.toString()).slice(0, MAX_OUTPUT_CHARS);
   };
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);

@@ -3,9 +3,14 @@ import { PROVIDER_KEY } from "../runner/proxy/proxy-fixture.ts";
 import { openBackend, type OpenBackend, printed, runAgent } from "./agent-scene.ts";
 
 const AGENTS = [
-  { agent: "claude", side: 1 },
-  { agent: "codex", side: 0 },
-  { agent: "opencode", side: 0 },
+  { agent: "claude", side: 1, tells: true },
+  { agent: "codex", side: 0, tells: true },
+  { agent: "opencode", side: 0, tells: true },
+  // These two tell no input of their tools over the protocol.
+  { agent: "gemini", side: 0, tells: false },
+  { agent: "pi", side: 0, tells: false },
+  { agent: "qwen", side: 0, tells: true },
+  { agent: "copilot", side: 0, tells: true },
 ] as const;
 
 const SOLUTION = {
@@ -27,36 +32,36 @@ describe.for(["local", "docker"] as const)("in a sandbox of %s", (kind) => {
     await open.close();
   });
 
-  test.for(AGENTS)("$agent solves a task with its own tools, and ends", async ({ agent, side }) => {
-    const ran = await runAgent(open, { agent, prompt: PROMPT, script: SOLUTION });
-    const { report, events, rows, server, sandbox } = ran;
-    expect(report).toMatchObject({
-      end: { kind: "completed" },
-      toolCalls: 1,
-      prompts: [PROMPT],
-    });
-    expect(await printed(sandbox, "cat /app/hello.txt; stat -c %U /app/hello.txt")).toBe(
-      "Hello, world!\nagent",
-    );
-    expect(events.map(({ type }) => type)).toEqual([
-      "user_message",
-      "agent_message",
-      "tool_call",
-      "agent_message",
-    ]);
-    expect(events[2]).toMatchObject({
-      kind: "execute",
-      status: "completed",
-      raw_input: { command: SOLUTION.turns[0]?.shell },
-    });
-    const main = rows.filter(({ purpose }) => purpose === "main");
-    expect(main.map(({ status, model_served: model }) => [status, model])).toEqual([
-      [200, "mimo-v2.6-flash"],
-      [200, "mimo-v2.6-flash"],
-    ]);
-    expect(rows.length - main.length).toBe(side);
-    expect(server.modelRequests()).toHaveLength(2 + side);
-  });
+  test.for(AGENTS)(
+    "$agent solves a task with its own tools, and ends",
+    async ({ agent, side, tells }) => {
+      const ran = await runAgent(open, { agent, prompt: PROMPT, script: SOLUTION });
+      const { report, events, rows, server, sandbox } = ran;
+      expect(report).toMatchObject({
+        end: { kind: "completed" },
+        toolCalls: 1,
+        prompts: [PROMPT],
+      });
+      expect(await printed(sandbox, "cat /app/hello.txt; stat -c %U /app/hello.txt")).toBe(
+        "Hello, world!\nagent",
+      );
+      expect(events.map(({ type }) => type)).toEqual([
+        "user_message",
+        "agent_message",
+        "tool_call",
+        "agent_message",
+      ]);
+      const told = tells ? { raw_input: { command: SOLUTION.turns[0]?.shell } } : {};
+      expect(events[2]).toMatchObject({ kind: "execute", status: "completed", ...told });
+      const main = rows.filter(({ purpose }) => purpose === "main");
+      expect(main.map(({ status, model_served: model }) => [status, model])).toEqual([
+        [200, "mimo-v2.6-flash"],
+        [200, "mimo-v2.6-flash"],
+      ]);
+      expect(rows.length - main.length).toBe(side);
+      expect(server.modelRequests()).toHaveLength(2 + side);
+    },
+  );
 
   test.for(AGENTS)(
     "$agent leaves the provider's key nowhere, and no token on the record",
