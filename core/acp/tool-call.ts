@@ -17,10 +17,20 @@ const ToolCallFields = z.looseObject({
 });
 export type ToolCallFields = z.infer<typeof ToolCallFields>;
 
+/** Where Codex and Pi put what a command has printed, and nowhere else. */
+const TerminalMeta = z.looseObject({
+  _meta: z.looseObject({ terminal_output_delta: z.looseObject({ data: z.string().min(1) }) }),
+});
+
 /** The fields of an update about a tool call; null when it names none. */
 export function readToolCall(update: unknown): ToolCallFields | null {
   const parsed = ToolCallFields.safeParse(update);
-  return parsed.success ? parsed.data : null;
+  if (!parsed.success) return null;
+  const output = TerminalMeta.safeParse(update);
+  if (!output.success) return parsed.data;
+  const text = output.data["_meta"].terminal_output_delta.data;
+  const block = { type: "content", content: { type: "text", text } };
+  return { ...parsed.data, content: [...(parsed.data.content ?? []), block] };
 }
 
 /** A tool call as it is known so far. Agents tell it in pieces (notes on agents, 8). */

@@ -89,6 +89,14 @@ describe("a tool call that is told in pieces", () => {
     });
   });
 
+  test("keeps what a command printed where an agent tells it beside the protocol", () => {
+    const printed = (data: string) => ({ _meta: { terminal_output_delta: { data } } });
+    const call = told({ toolCallId: "t", ...printed("a") }, { toolCallId: "t", ...printed("b") });
+    expect(call?.content).toEqual(
+      ["a", "b"].map((text) => ({ type: "content", content: { type: "text", text } })),
+    );
+  });
+
   test("an odd field is left out, and the others stand", () => {
     const call = told({
       toolCallId: "t",
