@@ -2,19 +2,25 @@ import type { RunPlan } from "../core/model/plan.ts";
 import { readEvaluation } from "../core/plan/read-earlier-jobs.ts";
 import type { RunWorld } from "./run-deps.ts";
 
+/** A command's pot, and the job that it was found in; null for a new one. */
+export interface NamedPot {
+  readonly pot: string;
+  readonly ofJob: string | null;
+}
+
 /**
  * The pot of a command: the one that a job which it resumes names, so that the same command goes on
  * with its own money; else a new one.
  */
-export async function potNameOf(
+export async function potOf(
   plan: RunPlan,
   { store, newHex8 }: Pick<RunWorld, "store" | "newHex8">,
-): Promise<string> {
+): Promise<NamedPot> {
   for (const { resumed, jobsDir, jobName } of plan.jobs) {
     if (!resumed) continue;
     const pot = (await readEvaluation(store, { jobsDir, jobName }))?.pot ?? null;
-    if (pot !== null) return pot;
+    if (pot !== null) return { pot, ofJob: `${jobsDir}/${jobName}` };
   }
   const first = (plan.jobs[0]?.jobName ?? "run").replaceAll(/[^\w.@-]/gu, "_").slice(0, 100);
-  return `${first}-${newHex8()}`;
+  return { pot: `${first}-${newHex8()}`, ofJob: null };
 }

@@ -1,3 +1,4 @@
+import { BenchError } from "../core/errors.ts";
 import { openTrialAccount } from "../core/ledger/trial-account.ts";
 import { NO_CAPS, parseCaps, parseTrialCap } from "../core/ledger/caps.ts";
 import { queueWork } from "../core/ledger/queue-work.ts";
@@ -14,7 +15,7 @@ import type { Ledger } from "../core/ports/ledger.ts";
 import { priceBound } from "../core/usage/price-tokens.ts";
 import { SANDBOX_RESERVE_MS } from "../runner/spend/sandbox-meter.ts";
 import type { TrialSpend } from "../runner/spend/trial-spend.ts";
-import { potNameOf } from "./pot-name.ts";
+import { potOf } from "./pot-name.ts";
 import { connectModels } from "./connect-models.ts";
 import type { RunWorld } from "./run-deps.ts";
 import type { RunModels } from "./run-models.ts";
@@ -25,6 +26,8 @@ export interface TrialAsk {
   readonly attempt: string;
   /** Place in the plan: whoever is earlier is served first when money is short. */
   readonly order: number;
+  /** False for work that only has to be verified again. */
+  readonly callsModels: boolean;
 }
 
 export type TrialStart =
@@ -74,9 +77,10 @@ export async function openRunSpend(options: SpendOptions): Promise<RunSpend | nu
   const caps = parseCaps(settings);
   const isCapped = Object.values(caps).some((cap) => cap !== null);
   if (models === null && !isCapped) return null;
-  const pot = await potNameOf(plan, world);
+  const { pot, ofJob } = await potOf(plan, world);
   const { ledger, close } = await world.openLedger(pot);
   try {
+    if (ofJob !== null) await checkKept(ledger, ofJob);
     const { concurrency: width, breakerThreshold } = settings;
     await ledger.open({ caps, width, breakerThreshold });
     await reapDead(ledger);
@@ -85,6 +89,19 @@ export async function openRunSpend(options: SpendOptions): Promise<RunSpend | nu
     throw error;
   }
   return new CommandSpend(options, { pot, ledger, close, caps });
+}
+
+/** A ledger that was lost would count from 0 again, and the cap be spent twice. */
+async function checkKept(ledger: Ledger, job: string): Promise<void> {
+  try {
+    await ledger.view();
+  } catch (error) {
+    if (!(error instanceof BenchError) || error.kind !== "config") throw error;
+    throw new BenchError("config", `what job ${job} has spent is not known: its ledger is gone`, {
+      next: "restore the folder .ledger in its jobs folder, or start over with --fresh",
+      cause: error,
+    });
+  }
 }
 
 interface OpenPot {
@@ -113,7 +130,7 @@ class CommandSpend implements RunSpend {
     this.#trialCaps = { ...NO_CAPS, microUsd: parseTrialCap(settings.maxCostPerTrialUsd) };
   }
 
-  async admit({ attempt, order }: TrialAsk, signal: AbortSignal): Promise<TrialStart> {
+  async admit({ attempt, order, callsModels }: TrialAsk, signal: AbortSignal): Promise<TrialStart> {
     const { world, plan } = this.#options;
     const { ledger } = this.#open;
     const token = `${world.newHex8()}${world.newHex8()}`;
@@ -123,7 +140,7 @@ class CommandSpend implements RunSpend {
       by: token,
       order,
       setting: plan.settingsDigest.slice(-32),
-      least: this.#least,
+      least: callsModels ? this.#least : { ...this.#least, microUsd: 0, tokens: 0 },
       trialCaps: this.#trialCaps,
       claim: { token, holder },
     };

@@ -167,7 +167,11 @@ class TrialQueue {
     const { deps, job, notStarted } = this.#run;
     if (deps.spend === null) return await this.#carryOut(spec, null);
     const order = (job.repeat - 1) * job.trials.length + place;
-    const start = await this.#admit(deps.spend, { attempt: spec.rolloutName, order });
+    const start = await this.#admit(deps.spend, {
+      attempt: spec.rolloutName,
+      order,
+      callsModels: spec.verifyOnlyFrom === null,
+    });
     if (start === null) return null;
     if (start.kind === "admitted") return await this.#carryOut(spec, start.spend);
     if (start.kind === "stopped" && start.stop.kind === "breaker")

@@ -3,7 +3,6 @@ import type { Phase } from "../core/model/outcome.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import type { AttemptSpec, Hardening } from "../core/model/trial.ts";
 import type { TrialStop, VerifierEvidence } from "../core/outcome/trial-evidence.ts";
-import type { Amount } from "../core/model/ledger-amount.ts";
 import type { AttemptFolder } from "../core/ports/attempt-folder.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { ModelUse, OpenModels } from "../core/ports/model-access.ts";
@@ -60,8 +59,6 @@ export interface AttemptState {
   models: OpenModels | null;
   modelUse: ModelUse | null;
   meter: SandboxMeter | null;
-  /** What the trial was charged, once its account is closed. */
-  charged: Amount | null;
   readonly trajectory: Trajectory;
   image: PreparedImage | null;
   sandbox: Sandbox | null;
@@ -109,7 +106,6 @@ export async function openAttempt(
     models: null,
     modelUse: null,
     meter: null,
-    charged: null,
     startedAt: deps.clock.now(),
     sleptMs: deps.clock.sleptMs(),
     phases: new PhaseClock(deps.clock, emit),

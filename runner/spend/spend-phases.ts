@@ -112,7 +112,7 @@ export async function settleTrial(state: AttemptState, isGone: boolean): Promise
     if (!isGone) return;
     const complete = state.stop === null && state.report !== null;
     const unpriced = modelUse?.calls.cost_status === "unpriced";
-    state.charged = await account.close({ complete, unpriced });
+    await account.close({ complete, unpriced });
   } catch (thrown) {
     // The next trial's admission fails with the same error, and stops the run.
     if (!(thrown instanceof BenchError)) throw thrown;

@@ -97,6 +97,21 @@ describe("a cap on what controls use", () => {
     expect(second.budget).toMatchObject({ spent: { rollouts: 3 }, caps: { max_rollouts: null } });
   });
 
+  test("is not counted from 0 again when the ledger is lost: only --fresh starts over", async () => {
+    const ledgerItems = new Map<string, LedgerItem>();
+    const scene = await aScene({ plays, ledgerItems });
+    await run(scene, { maxRollouts: 1 });
+    ledgerItems.clear();
+    await expect(run(scene, { maxRollouts: 1 })).rejects.toMatchObject({
+      kind: "config",
+      message: expect.stringMatching(
+        /^what job jobs\/.* has spent is not known: its ledger is gone$/u,
+      ),
+    });
+    const { budget } = await run(scene, { maxRollouts: 1, fresh: true });
+    expect(budget?.spent.rollouts).toBe(1);
+  });
+
   test("gives every repeat the same pot, and a new job of its own with --fresh another", async () => {
     const ledgerItems = new Map<string, LedgerItem>();
     const scene = await aScene({ plays: { alpha: {} }, ledgerItems });
