@@ -47,7 +47,8 @@ export async function verifyWork(state: AttemptState, work: FinishedWork): Promi
   state.verifier = report.evidence;
   state.verifierTimeout = report.timeout;
   state.firstFailedTest = report.firstFailedTest;
-  state.hardening = report.hardening === null ? null : summarizeHardening(report.hardening);
+  state.hardening =
+    report.hardening === null ? null : summarizeHardening(report.hardening, work.agentWasRoot);
   state.verifierFailures = report.failures;
   state.notes.push(...report.warnings);
 }

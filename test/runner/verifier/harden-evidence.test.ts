@@ -39,13 +39,16 @@ test("what a reader must know is in the summary, the rest is counted", async () 
     "link /app/l",
     ...suspects,
   );
-  const summary = summarizeHardening(evidence);
+  const summary = summarizeHardening(evidence, false);
   expect(summary).toMatchObject({
     integrity: "suspect",
     more_suspects: 6,
     changed_configs: ["Makefile added"],
     removed: 2,
-    not_done: ["changes below /usr were not looked for", "find: /app/x: Input/output error"],
+    not_done: [
+      "changes below /usr were not looked for: it is a mount of its own",
+      "find: /app/x: Input/output error",
+    ],
   });
   expect(summary.suspects).toHaveLength(20);
   expect(summary.suspects.slice(0, 2)).toEqual([
@@ -55,7 +58,7 @@ test("what a reader must know is in the summary, the rest is counted", async () 
 });
 
 test("a hardening that found nothing says so, and where it did not look", async () => {
-  expect(summarizeHardening(await evidenceOf("found "))).toEqual({
+  expect(summarizeHardening(await evidenceOf("found "), false)).toEqual({
     integrity: "clean",
     suspects: [],
     more_suspects: 0,
@@ -63,10 +66,19 @@ test("a hardening that found nothing says so, and where it did not look", async 
     removed: 0,
     not_done: [],
   });
-  expect(summarizeHardening(await evidenceOf("found ", "unwatched /usr"))).toMatchObject({
+  expect(summarizeHardening(await evidenceOf("found ", "unwatched /usr"), false)).toMatchObject({
     integrity: "partly watched",
-    not_done: ["changes below /usr were not looked for"],
+    not_done: ["changes below /usr were not looked for: it is a mount of its own"],
   });
+});
+
+test("where nothing was watched the reason is told", async () => {
+  const evidence = await evidenceOf("found ", "unwatched /");
+  expect(evidence.integrity).toBe("not watched");
+  expect([true, false].map((isRoot) => summarizeHardening(evidence, isRoot).not_done)).toEqual([
+    ["changes were not looked for: the agent was root"],
+    ["changes were not looked for: this image has no GNU find"],
+  ]);
 });
 
 test("a list of names that was cut says so", async () => {
