@@ -56,6 +56,12 @@ const REFUSED: CategoryText = {
   next: "run the same command with --fresh: only a new attempt gives a score",
 };
 
+/** The same category, where the task's own Dockerfile is the reason and another try none. */
+const UNBUILT: CategoryText = {
+  label: "image cannot be built",
+  next: "`bench tasks check` shows what a task lacks; a changed task is built again",
+};
+
 const FAULTS: Record<Fault, string> = {
   task: "task problem",
   agent: "agent problem",
@@ -75,7 +81,8 @@ export function describeUnscored(
 ): CategoryText & { readonly fault: string } {
   const fault = FAULTS[outcome.fault];
   if (verifyRefused) return { ...REFUSED, fault };
-  const { label, next } = TEXTS[outcome.category];
+  const isUnbuilt = outcome.category === "sandbox_setup" && outcome.fault === "task";
+  const { label, next } = isUnbuilt ? UNBUILT : TEXTS[outcome.category];
   if (!outcome.afterAgent) return { label, next, fault };
   return { label: `${label} after the agent's work`, next, fault };
 }

@@ -29,6 +29,14 @@ test("saved work that was refused is named with the flag that helps, not told to
   expect(said).toContain("next: run the same command with --fresh");
 });
 
+test("an image that its task's own files do not give is named apart from a sandbox that did not start", () => {
+  const unmade = aRecord({ unscored: "sandbox_setup" });
+  const unbuilt = { ...unmade, outcome: { ...unmade.outcome, fault: "task" as const } };
+  expect(block([unmade])).toContain("1 errored: sandbox did not start (infrastructure problem)");
+  expect(block([unbuilt])).toContain("1 errored: image cannot be built (task problem)");
+  expect(block([unbuilt])).toContain("next: `bench tasks check` shows what a task lacks");
+});
+
 function cost(records: readonly TrialRecord[]): string {
   return /^Cost: {6}(.*)$/mu.exec(block(records))?.[1] ?? "";
 }
