@@ -167,17 +167,17 @@ describe("a trial whose models were sound", () => {
   });
 });
 
-describe("a trial whose models failed", () => {
-  const failed = (transient: boolean): ModelEnd => ({
-    kind: "failed",
-    error: {
-      category: "api_error",
-      message: "provider API error",
-      ...(transient ? { transient } : {}),
-    },
-    info: null,
-  });
+const failed = (transient: boolean): ModelEnd => ({
+  kind: "failed",
+  error: {
+    category: "api_error",
+    message: "provider API error",
+    ...(transient ? { transient } : {}),
+  },
+  info: null,
+});
 
+describe("a trial whose models failed", () => {
   test("is void whatever its reward, and the reward is kept as evidence", async () => {
     const { record, told } = await runOne({ end: failed(false) });
     expect(record?.outcome).toMatchObject({
