@@ -1,12 +1,13 @@
-import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { execFile, execFileSync } from "node:child_process";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { type BenchRun, runBench, scratchDir } from "../e2e/run-bench.ts";
+import { BENCH, type BenchOptions, type BenchRun, runBench, scratchDir } from "../e2e/run-bench.ts";
+import { makeOrdinaryUser } from "../setup/ordinary-user.ts";
 
 const TASKS = fileURLToPath(new URL("tasks", import.meta.url));
 
@@ -48,29 +49,45 @@ const attacks = new Map(
 
 const isRoot = process.getuid?.() === 0;
 const BACKENDS = [
-  { env: "local", canRun: isRoot, why: "local sandboxes need root" },
-  { env: "docker", canRun: process.env["DOCKER_HOST"] !== undefined, why: "no daemon was started" },
+  { env: "local", who: "this user", canRun: isRoot, why: "local sandboxes need root" },
+  // Without a cgroup: what the weakest of local sandboxes holds, the others hold too.
+  { env: "local", who: "an ordinary user", canRun: isRoot, why: "only root makes a user" },
+  {
+    env: "docker",
+    who: "this user",
+    canRun: process.env["DOCKER_HOST"] !== undefined,
+    why: "no daemon was started",
+  },
 ] as const;
 
-describe.each(BACKENDS)("attacks on --env $env", ({ env, canRun, why }) => {
+/** Two minutes of bytes for the intake of `bench` itself, which is the same for every user. */
+const FLOODS = new Set(["prints-two-gigabytes", "floods-artifacts"]);
+
+const isLeftOut = (who: string, attack: string): boolean =>
+  who === "an ordinary user" && FLOODS.has(attack) && process.env["BENCH_TEST_SOAK"] === undefined;
+
+describe.each(BACKENDS)("attacks on --env $env as $who", ({ env, who, canRun, why }) => {
   const servers: Server[] = [];
-  let dir: Awaited<ReturnType<typeof scratchDir>>;
+  let dir: { readonly path: string } & AsyncDisposable;
+  let runAs: RunAs = runBench;
   const runs = new Map<string, BenchRun>();
 
   beforeAll(async () => {
     if (!canRun) return;
-    dir = await scratchDir();
+    if (who === "an ordinary user") ({ dir, runAs } = userPlace());
+    else dir = await scratchDir();
     for (const { host_service: service } of attacks.values())
       if (service !== undefined) servers.push(await serveOnHost(service));
     for (const agent of ["script", "oracle"] as const) {
-      const names = [...attacks].filter(([, attack]) => attack.agent === agent);
+      const names = [...attacks].filter(
+        ([name, attack]) => attack.agent === agent && !isLeftOut(who, name),
+      );
       runs.set(
         agent,
         await attackAll(
-          env,
+          { env, runAs, cwd: dir.path },
           agent,
           names.map(([name]) => name),
-          dir.path,
         ),
       );
     }
@@ -87,6 +104,7 @@ describe.each(BACKENDS)("attacks on --env $env", ({ env, canRun, why }) => {
     "%s gets nothing it did not earn, and leaves evidence",
     async ([name, attack], { skip }) => {
       if (!canRun) skip(why);
+      if (isLeftOut(who, name)) skip("as an ordinary user with --soak only");
       const attempt = await attemptOf(join(dir.path, "jobs", attack.agent), name, runs);
       const result = z
         .looseObject({ rewards: z.looseObject({ reward: z.number() }).nullable() })
@@ -107,15 +125,41 @@ describe.each(BACKENDS)("attacks on --env $env", ({ env, canRun, why }) => {
   );
 });
 
+type RunAs = (args: readonly string[], options: BenchOptions) => Promise<BenchRun>;
+
+/** The home of a new user with the attacks in it, and `bench` as that user: a checkout may be out of its reach. */
+function userPlace(): { dir: { readonly path: string } & AsyncDisposable; runAs: RunAs } {
+  const user = makeOrdinaryUser();
+  const main = join(user.home, "dist/cli/main.js");
+  cpSync(join(BENCH, "../.."), join(user.home, "dist"), { recursive: true });
+  cpSync(TASKS, join(user.home, "tasks"), { recursive: true });
+  execFileSync("chown", ["-R", user.name, user.home]);
+  return {
+    dir: {
+      path: user.home,
+      [Symbol.asyncDispose]: async () => await Promise.resolve(user.remove()),
+    },
+    runAs: async ([command = "", , ...flags], options) => {
+      const [first, ...words] = user.behind({ cgroups: false });
+      const argv = [...words, process.execPath, main, command, "tasks", ...flags];
+      const env = { ...user.env, BENCHFLOW_STATE_DIR: options.stateDir ?? "" };
+      return await new Promise<BenchRun>((resolve) => {
+        execFile(first, argv, { cwd: user.home, env }, (error, stdout, stderr) => {
+          resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+        });
+      });
+    },
+  };
+}
+
 async function attackAll(
-  env: string,
+  { env, runAs, cwd }: { readonly env: string; readonly runAs: RunAs; readonly cwd: string },
   agent: string,
   names: readonly string[],
-  cwd: string,
 ): Promise<BenchRun> {
   const include = names.flatMap((name) => ["-i", name]);
   const flags = `-a ${agent} --env ${env} -j 3 --retry-attempts 0 -o jobs/${agent}`.split(" ");
-  return await runBench(["run", TASKS, ...flags, ...include], {
+  return await runAs(["run", TASKS, ...flags, ...include], {
     cwd,
     stateDir: join(cwd, "state"),
   });

@@ -40,8 +40,7 @@ let made = 0;
 export function makeOrdinaryUser(
   options: { readonly subordinateIds: boolean } = { subordinateIds: true },
 ): OrdinaryUser {
-  if (!existsSync("/usr/bin/newuidmap"))
-    execFileSync("apt-get", ["install", "-y", "-qq", "uidmap"], { stdio: "ignore" });
+  bringUidmap();
   removeStaleUsers();
   made += 1;
   const name = `${PREFIX}${String(process.pid)}-${String(made)}`;
@@ -75,6 +74,19 @@ export function makeOrdinaryUser(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function bringUidmap(): void {
+  if (existsSync("/usr/bin/newuidmap") || installUidmap().status === 0) return;
+  // A fresh machine has no package lists yet.
+  spawnSync("apt-get", ["update", "-qq"]);
+  const { status, stderr } = installUidmap();
+  if (status !== 0)
+    throw new Error(`tests need newuidmap: apt-get install -y uidmap\n${String(stderr)}`);
+}
+
+function installUidmap(): ReturnType<typeof spawnSync> {
+  return spawnSync("apt-get", ["install", "-y", "-qq", "uidmap"], { encoding: "utf8" });
 }
 
 /** Of tests that were killed. */

@@ -71,7 +71,10 @@ export async function findEntrance(sources: EntranceSources = systemSources()): 
       `and user namespaces are closed to it (${shut[0]} is ${shut[1]})`,
       `\`sudo sysctl -w ${shut[2]}\``,
     );
-  return closed(`and user namespaces are closed to it (${complaint})`, "run as root");
+  return closed(
+    `and user namespaces are closed to it (${complaint})`,
+    "see to it that `unshare --user --map-auto --map-root-user true` works",
+  );
 }
 
 function closed(detail: string, next: string): Entrance {

@@ -90,7 +90,7 @@ describe("findEntrance", () => {
       sources: { tryWords: refusing("unshare: unshare failed: Operation not permitted") },
       detail:
         "and user namespaces are closed to it (unshare: unshare failed: Operation not permitted)",
-      next: "run as root",
+      next: "see to it that `unshare --user --map-auto --map-root-user true` works",
     },
     {
       what: "an unshare that is too old",
