@@ -71,11 +71,11 @@ export class AwsClient {
     }
   }
 
-  /** An address of an object in S3 that whoever has it may read for that long. */
-  async linkTo(path: string, expiresSec: number): Promise<string> {
+  /** An address of an object in S3 that whoever has it may read, or write, for that long. */
+  async linkTo(method: "GET" | "PUT", path: string, expiresSec: number): Promise<string> {
     const url = new URL(`${this.#endpoint ?? this.#hostOf("s3")}${path}`);
     const { keys } = await this.#keys();
-    return signLink({ url, region: this.region, keys, now: new Date(), expiresSec }).href;
+    return signLink({ method, url, region: this.region, keys, now: new Date(), expiresSec }).href;
   }
 
   async #try(request: AwsRequest): Promise<Response> {

@@ -56,6 +56,7 @@ export function signRequest(request: SignRequest): Record<string, string> {
 }
 
 export interface SignedLink {
+  readonly method: "GET" | "PUT";
   readonly url: URL;
   readonly region: string;
   readonly keys: AwsKeys;
@@ -63,8 +64,8 @@ export interface SignedLink {
   readonly expiresSec: number;
 }
 
-/** An address that reads one object of S3 for a while, without keys: whoever has it may. */
-export function signLink({ url, region, keys, now, expiresSec }: SignedLink): URL {
+/** An address that reads or writes one object of S3 for a while, without keys: whoever has it may. */
+export function signLink({ method, url, region, keys, now, expiresSec }: SignedLink): URL {
   const stamp = stampOf(now);
   const scope = scopeOf(stamp, region, "s3");
   const signed = new URL(url);
@@ -78,7 +79,7 @@ export function signLink({ url, region, keys, now, expiresSec }: SignedLink): UR
   };
   for (const [name, value] of Object.entries(query)) signed.searchParams.set(name, value);
   const canonical = [
-    "GET",
+    method,
     signed.pathname,
     canonicalQuery(signed),
     `host:${signed.host}`,

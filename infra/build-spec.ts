@@ -1,7 +1,8 @@
 /**
  * One image from one build context. The context comes by a signed address, so that the project's role can
- * read nothing; its hash is checked before a byte of it is used. Variables: CONTEXT_URL, CONTEXT_SHA256,
- * IMAGE (repository:tag), REGISTRY.
+ * read nothing; its hash is checked before a byte of it is used. So does the place for the image's
+ * configuration (its entry point, its user), which nobody in a container can see. Variables: CONTEXT_URL,
+ * CONTEXT_SHA256, CONFIG_URL, IMAGE (repository:tag), REGISTRY.
  */
 export const BUILD_SPEC = {
   version: "0.2",
@@ -18,6 +19,9 @@ export const BUILD_SPEC = {
       commands: [
         'test "$CODEBUILD_BUILD_SUCCEEDING" = 1',
         'aws ecr get-login-password | docker login --username AWS --password-stdin "$REGISTRY"',
+        "docker image inspect --format '{{json .Config}}' \"$IMAGE\" > config.json",
+        // Before the image itself: an image without its record is built again.
+        'curl -sSf --retry 3 -X PUT -T config.json "$CONFIG_URL"',
         'docker push "$IMAGE"',
       ],
     },

@@ -3,11 +3,11 @@ import * as z from "zod";
 import { AwsError, awsFailure } from "../../aws/aws-error.ts";
 import { callAws } from "../../aws/call-aws.ts";
 import { BenchError } from "../../core/errors.ts";
+import type { CloudImage } from "../../core/model/cloud-work.ts";
 import type { Task } from "../../core/model/task.ts";
 import { fargateSize, taskDefinitionOf } from "../../sandboxes/fargate/task-definition.ts";
 import type { CloudAccount } from "./cloud-account.ts";
 import type { SentPrograms } from "./cloud-programs.ts";
-import type { TaskImage } from "./task-images.ts";
 
 /** Runs our programs. Public, so that the first run needs no build of ours. */
 const RUNNER_IMAGE = "public.ecr.aws/docker/library/node:22-bookworm-slim";
@@ -22,7 +22,7 @@ const Answer = z.object({ taskDefinition: z.object({ taskDefinitionArn: z.string
 export async function taskDefinition(
   account: CloudAccount,
   task: Task,
-  parts: { readonly image: TaskImage; readonly sent: SentPrograms; readonly runnerImage?: string },
+  parts: { readonly image: CloudImage; readonly sent: SentPrograms; readonly runnerImage?: string },
 ): Promise<string> {
   const { cpus, memoryMb } = task.config.sandbox;
   const size = fargateSize({ cpus, memoryMb });

@@ -5,19 +5,16 @@ import * as z from "zod";
 import { AwsError, awsFailure } from "../../aws/aws-error.ts";
 import { callAws } from "../../aws/call-aws.ts";
 import { BenchError } from "../../core/errors.ts";
+import type { CloudImage } from "../../core/model/cloud-work.ts";
 import type { Task } from "../../core/model/task.ts";
 import type { ObjectStore } from "../../core/ports/object-store.ts";
+import { inlineEntry } from "../../core/tar/inline-entry.ts";
+import { writeTar } from "../../core/tar/write-tar.ts";
 import { FARGATE_CAPS } from "../../sandboxes/fargate/fargate-caps.ts";
 import { readRecipe } from "../../sandboxes/docker/build-recipe.ts";
 import { packContext } from "../../sandboxes/docker/pack-context.ts";
-import { bodyOfBytes, bytesOf } from "../../stores/objects/object-body.ts";
+import { bodyOfBytes, bytesOf, readObject } from "../../stores/objects/object-body.ts";
 import type { CloudAccount } from "./cloud-account.ts";
-
-/** The name that a task definition starts a task's container from. */
-export interface TaskImage {
-  readonly reference: string;
-  readonly digest: string | null;
-}
 
 export interface ImageDeps {
   readonly account: CloudAccount;
@@ -32,48 +29,70 @@ const POLL_MS = 2000;
 const FIRST_POLL_MS = 250;
 
 /**
- * The image of a task: a prebuilt one by its reference; else one that CodeBuild made of the task's build
- * context, under the context's hash, built now when the repository does not have it. Throws `BenchError`
- * (`config`) when the build fails.
+ * The image of a task: one that CodeBuild made of the task's build context, under the context's hash, built
+ * now when the repository does not have it. A prebuilt image is taken over the same way, so that no trial
+ * pulls from elsewhere. Throws `BenchError` (`config`) when the build fails.
  */
-export async function taskImage(task: Task, deps: ImageDeps): Promise<TaskImage> {
-  const source = task.image;
-  if (source.kind === "prebuilt") {
-    return { reference: deps.baseImageMap[source.reference] ?? source.reference, digest: null };
-  }
+export async function taskImage(task: Task, deps: ImageDeps): Promise<CloudImage> {
   const context = await packed(task, deps);
   const sha256 = createHash("sha256").update(context).digest("hex");
-  const { OutImages: repository } = deps.account.stack;
-  const reference = `${repository}:${sha256}`;
-  const found = await findImage(sha256, deps);
-  if (found !== null) return { reference, digest: found };
+  const reference = `${deps.account.stack.OutImages}:${sha256}`;
+  const found = await findImage(sha256, reference, deps);
+  if (found !== null) return found;
   deps.onLine(`building the image of ${task.name}`);
   await deps.objects.create(contextKey(sha256), bodyOfBytes(context));
   await build(task, { sha256, reference }, deps);
-  return { reference, digest: await findImage(sha256, deps) };
+  const built = await findImage(sha256, reference, deps);
+  if (built !== null) return built;
+  throw new BenchError("unavailable", `the image of task ${task.name} was built and is not there`, {
+    next: "run the same command again",
+  });
 }
 
 function contextKey(sha256: string): string {
   return `contexts/${sha256}.tar`;
 }
 
+function configKey(sha256: string): string {
+  return `images/${sha256}.json`;
+}
+
 /** The build context as it is sent: base images mapped, what `.dockerignore` names left out. */
 async function packed(task: Task, { baseImageMap }: ImageDeps): Promise<Uint8Array> {
+  const source = task.image;
+  if (source.kind === "prebuilt") {
+    const base = baseImageMap[source.reference] ?? source.reference;
+    return await bytesOf({ bytes: writeTar([inlineEntry("Dockerfile", `FROM ${base}\n`)]) });
+  }
   const contextDir = join(task.dir, task.environmentDir);
   const recipe = await readRecipe({ contextDir, baseImageMap, platform: FARGATE_CAPS.platform });
   const replaced = recipe.isUnchanged ? [] : [{ name: "Dockerfile", content: recipe.text }];
   return await bytesOf({ bytes: packContext(contextDir, { replaced }) });
 }
 
+/** What we read of an image's configuration (OCI image specification, "config"). */
+const Config = z.object({
+  User: z.string().nullish(),
+  Entrypoint: z.array(z.string()).nullish(),
+});
+
 const Images = z.object({ imageDetails: z.array(z.object({ imageDigest: z.string() })) });
 
-/** Digest of the image of that tag; null when there is none. */
-async function findImage(tag: string, { account, signal }: ImageDeps): Promise<string | null> {
+/** The image of that tag, where both it and its configuration are there. */
+async function findImage(
+  tag: string,
+  reference: string,
+  { account, objects, signal }: ImageDeps,
+): Promise<CloudImage | null> {
+  const recorded = await readObject(objects, configKey(tag));
+  if (recorded === null) return null;
+  const { User, Entrypoint } = Config.parse(JSON.parse(new TextDecoder().decode(recorded)));
   const input = { repositoryName: account.stack.OutImagesName, imageIds: [{ imageTag: tag }] };
   try {
     const call = { service: "api.ecr", action: "DescribeImages", input, signal } as const;
     const { imageDetails } = await callAws(account.client, call, Images);
-    return imageDetails[0]?.imageDigest ?? null;
+    const digest = imageDetails[0]?.imageDigest ?? null;
+    return { reference, digest, user: User ?? "", entrypoint: Entrypoint ?? [] };
   } catch (error) {
     if (error instanceof AwsError && error.code === "ImageNotFoundException") return null;
     throw awsFailure(error, "look for an image");
@@ -97,9 +116,10 @@ async function build(
   { account, signal }: ImageDeps,
 ): Promise<void> {
   const { client, stack } = account;
-  const link = await client.linkTo(`/${stack.OutBucket}/${contextKey(sha256)}`, LINK_SEC);
+  const at = (key: string): string => `/${stack.OutBucket}/${key}`;
   const variables = {
-    CONTEXT_URL: link,
+    CONTEXT_URL: await client.linkTo("GET", at(contextKey(sha256)), LINK_SEC),
+    CONFIG_URL: await client.linkTo("PUT", at(configKey(sha256)), LINK_SEC),
     CONTEXT_SHA256: sha256,
     IMAGE: reference,
     REGISTRY: reference.split("/")[0] ?? "",

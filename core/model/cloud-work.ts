@@ -3,6 +3,15 @@ import { RunPlan } from "./plan.ts";
 import { RunSettings } from "./settings.ts";
 import { AttemptSpec } from "./trial.ts";
 
+/** A task's image in the account, and what its configuration says that nobody in the container can see. */
+export const CloudImage = z.object({
+  reference: z.string(),
+  digest: z.string().nullable(),
+  user: z.string(),
+  entrypoint: z.array(z.string()),
+});
+export type CloudImage = z.infer<typeof CloudImage>;
+
 /** What a runner in the cloud needs to know of its one attempt; `runs/<run>/work/<rollout>.json`. */
 export const CloudWork = z.object({
   schema_version: z.literal(1),
@@ -15,7 +24,7 @@ export const CloudWork = z.object({
   jobDir: z.string(),
   /** sha256 of the task's bundle. */
   bundle: z.string(),
-  image: z.object({ reference: z.string(), digest: z.string().nullable() }),
+  image: CloudImage,
 });
 export type CloudWork = z.infer<typeof CloudWork>;
 

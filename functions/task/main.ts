@@ -29,6 +29,8 @@ if (workKey === undefined) {
         socketPath: socketPathOf(SOCKET_DIR),
         image: image.reference,
         imageDigest: image.digest,
+        user: image.user,
+        entrypoint: image.entrypoint,
       }),
     taskId,
     scratchDir: mkdtempSync(join(tmpdir(), "bench-")),

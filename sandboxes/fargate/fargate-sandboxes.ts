@@ -19,6 +19,9 @@ export interface FargateTask {
   /** As the task definition names it. */
   readonly image: string;
   readonly imageDigest: string | null;
+  /** Of the image's configuration, which execd cannot see: its own entry point and user stand there. */
+  readonly user: string;
+  readonly entrypoint: readonly string[];
 }
 
 /** The image is pulled and the container started by the platform, before its runner asks. */
@@ -42,12 +45,11 @@ export class FargateSandboxes implements SandboxBackend {
   }
 
   async prepare({ signal }: ImageRequest): Promise<PreparedImage> {
-    const { socketPath, image, imageDigest } = this.#task;
+    const { socketPath, image, imageDigest, user, entrypoint } = this.#task;
     this.#client ??= await ExecdClient.connect(socketPath, CONNECT_LIMIT_MS, signal);
     const facts = Description.parse(await this.#client.call({ method: "describe" }).result);
     const { workdir, env } = facts;
-    // execd runs as root whatever USER the image names: only the plan's side reads its Dockerfile.
-    return { id: image, digest: imageDigest, workdir, env, user: "root", builtHere: false };
+    return { id: image, digest: imageDigest, workdir, env, user, entrypoint, builtHere: false };
   }
 
   async create(request: SandboxRequest): Promise<Sandbox> {

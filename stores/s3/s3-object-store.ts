@@ -69,7 +69,7 @@ export class S3ObjectStore implements ObjectStore {
       accept: [304, 404],
     });
     if (!answer.ok) {
-      await drain(answer);
+      if (textOf(await answer.text(), "Code") === "NoSuchBucket") throw this.#noBucket();
       return null;
     }
     return {
@@ -129,14 +129,15 @@ export class S3ObjectStore implements ObjectStore {
     try {
       return await this.#client.send({ ...request, service: "s3", path });
     } catch (error) {
-      if (error instanceof AwsError && error.code === "NoSuchBucket") {
-        throw new BenchError("unavailable", `there is no bucket ${this.#bucket}`, {
-          next: "`bench cloud deploy` makes it",
-          cause: error,
-        });
-      }
+      if (error instanceof AwsError && error.code === "NoSuchBucket") throw this.#noBucket();
       throw awsFailure(error, doing);
     }
+  }
+
+  #noBucket(): BenchError {
+    return new BenchError("unavailable", `there is no bucket ${this.#bucket}`, {
+      next: "`bench cloud deploy` makes it",
+    });
   }
 }
 

@@ -57,7 +57,7 @@ test("signs a list of objects as AWS's own example does", () => {
 test("signs a link to an object as AWS's own example does", () => {
   const url = new URL("https://examplebucket.s3.amazonaws.com/test.txt");
   const { region, now } = common;
-  const link = signLink({ url, region, now, keys, expiresSec: 86_400 });
+  const link = signLink({ method: "GET", url, region, now, keys, expiresSec: 86_400 });
   expect(link.searchParams.get("X-Amz-Signature")).toBe(
     "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404",
   );

@@ -63,7 +63,7 @@ beforeAll(async () => {
     evaluation: '{"tasks_dir": "tasks"}\n',
     jobDir: "jobs/job",
     bundle: bundle.sha256,
-    image: { reference: "bench-base:debian", digest: null },
+    image: { reference: "bench-base:debian", digest: null, user: "", entrypoint: [] },
   };
   await objects.create(layout.work(ROLLOUT), bodyOfBytes(JSON.stringify(CloudWork.parse(work))));
 });

@@ -159,10 +159,15 @@ test("a sweep on Fargate gives the tree and the console of a run on this compute
   expect(readFileSync(join(there.dir, "summary.json"), "utf8")).toBe(before);
 });
 
-test("a task whose verifier fails in the account is unscored, and the others are scored", async () => {
+test("an image's entry point runs, and a verifier that fails leaves its task unscored", async () => {
   const tasks = mkdtempSync(join(tmpdir(), "bench-sweep-tasks-"));
   cpSync(tasksDir, tasks, { recursive: true });
   writeFileSync(join(tasks, "word-count/tests/test.sh"), "#!/bin/sh\nexit 3\n");
+  const start = ["/bin/sh", "-c", 'echo up > /srv/entry; exec "$@"', "sh"];
+  const dockerfile = `FROM debian:bookworm-slim\nWORKDIR /app\nENTRYPOINT ${JSON.stringify(start)}\n`;
+  writeFileSync(join(tasks, "hello-file/environment/Dockerfile"), dockerfile);
+  const check = "#!/bin/sh\ngrep -c up /srv/entry > /logs/verifier/reward.txt\n";
+  writeFileSync(join(tasks, "hello-file/tests/test.sh"), check);
   const run = await runBench(
     [
       "run",
