@@ -84,4 +84,3 @@ export const AgentDefinition = z.strictObject({
   ignoresEnd: z.boolean().default(false),
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
-export type AgentDefinitionInput = z.input<typeof AgentDefinition>;

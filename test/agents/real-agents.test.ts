@@ -62,6 +62,19 @@ describe.for(["local", "docker"] as const)("in a sandbox of %s", (kind) => {
       expect(server.modelRequests()).toHaveLength(2 + side);
     },
   );
+});
+
+// The same wherever it runs: once is enough for what costs a minute.
+describe("in a sandbox of local", () => {
+  let open: OpenBackend;
+
+  beforeAll(async () => {
+    open = await openBackend("local");
+  });
+
+  afterAll(async () => {
+    await open.close();
+  });
 
   test.for(AGENTS)(
     "$agent leaves the provider's key nowhere, and no token on the record",
@@ -93,7 +106,7 @@ describe.for(["local", "docker"] as const)("in a sandbox of %s", (kind) => {
     "$agent with a tool that does not end is ended at its limit",
     async ({ agent }) => {
       const script = { turns: [{ shell: "timeout 300 tail -f /dev/null" }] };
-      const wish = { agent, prompt: "Wait.", script, wallSec: 20 };
+      const wish = { agent, prompt: "Wait.", script, wallSec: 15 };
       const { report, events, sandbox } = await runAgent(open, wish);
       expect(report.end).toMatchObject({ kind: "limit", limit: "wall-clock" });
       expect(events.at(-1)).toMatchObject({ type: "agent_timeout" });
