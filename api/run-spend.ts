@@ -1,8 +1,10 @@
 import { BenchError } from "../core/errors.ts";
 import { openTrialAccount } from "../core/ledger/trial-account.ts";
 import { NO_CAPS, parseCaps, parseTrialCap } from "../core/ledger/caps.ts";
+import { bearableWidth } from "../core/ledger/decide-admission.ts";
 import { queueWork } from "../core/ledger/queue-work.ts";
 import { reapDead } from "../core/ledger/reap-dead.ts";
+import { spendable } from "../core/ledger/sum-pot.ts";
 import { summarizeBudget } from "../core/ledger/summarize-budget.ts";
 import { waitForAdmission } from "../core/ledger/wait-for-admission.ts";
 import type { Amount, Caps, LedgerUnit } from "../core/model/ledger-amount.ts";
@@ -84,11 +86,20 @@ export async function openRunSpend(options: SpendOptions): Promise<RunSpend | nu
     const { concurrency: width, breakerThreshold } = settings;
     await ledger.open({ caps, width, breakerThreshold });
     await reapDead(ledger);
+    const least = leastOf(settings, models, world.clock.now());
+    const bearable = bearableWidth(spendable(await ledger.view()), caps, least);
+    if (bearable < width) world.onEvent({ type: "warning", message: narrowed(bearable, width) });
   } catch (error) {
     await close();
     throw error;
   }
   return new CommandSpend(options, { pot, ledger, close, caps });
+}
+
+/** Attack 13: worst cases must leave room for each other, so a small cap runs fewer at a time. */
+function narrowed(bearable: number, width: number): string {
+  const trials = bearable === 1 ? "1 trial" : `${String(bearable)} trials`;
+  return `what is left of the cap bears ${trials} at a time, not -j ${String(width)}`;
 }
 
 /** A ledger that was lost would count from 0 again, and the cap be spent twice. */

@@ -15,7 +15,7 @@ import {
   writeModelTask,
   writePrices,
 } from "./model-run.ts";
-import { scratchDir } from "./run-bench.ts";
+import { runBench, scratchDir } from "./run-bench.ts";
 
 const servers: ModelServer[] = [];
 afterEach(async () => {
@@ -145,6 +145,35 @@ describe("an agent that asks a model", () => {
     });
     expect(server.modelRequests().length).toBeLessThan(6);
     expect(trials[0]?.result.agent_result.cost_usd).toBeLessThanOrEqual(own);
+  });
+
+  test("interrupted in the middle of a call leaves no sandbox and no money behind", async () => {
+    await using scratch = await scratchDir();
+    await writeTasks(scratch.path, 3, 2);
+    const server = await aProvider([{ kind: "hang", on: "any", after: 1, times: 1 }]);
+    const stateDir = join(scratch.path, "state");
+    const args = ["--max-cost-usd", "100", "-j", "1"];
+    const options = { cwd: scratch.path, env: providerEnv(server), stateDir, args };
+    const running = startModelBench(options);
+    for (let tries = 0; server.modelRequests().length < 2 && tries < 600; tries += 1)
+      await sleep(50);
+    running.kill("SIGINT");
+    const stopped = await running.ended;
+    expect(stopped.code, stopped.stderr).toBe(130);
+    const first = await readModelJob(join(scratch.path, "jobs"));
+    // The call that was cut off may be billed: it stays charged, and nothing else is held.
+    expect(first.summary.budget.spent.cost_usd).toBeGreaterThan(usd(CALL_MICRO_USD));
+    expect(first.summary.budget.held).toMatchObject({ cost_usd: 0, sandbox_seconds: 0 });
+    const list = await runBench(["sandbox", "list", "--json"], options);
+    expect(JSON.parse(list.stdout)).toEqual([]);
+    const again = await runModelBench(options);
+    expect(again.code, again.stderr).toBe(0);
+    const { summary } = await readModelJob(join(scratch.path, "jobs"));
+    expect(summary["passed"]).toBe(3);
+    expect(summary.budget.spent.cost_usd).toBeCloseTo(
+      first.summary.budget.spent.cost_usd + usd(6 * CALL_MICRO_USD),
+      9,
+    );
   });
 
   test("killed with its runner in the middle of a call is charged what was in the air", async () => {
