@@ -1,4 +1,5 @@
 import type { OnEvent } from "../core/events/run-event.ts";
+import type { BudgetSummary } from "../core/model/ledger-budget.ts";
 import { RunSettings, type RunSettingsInput } from "../core/model/settings.ts";
 import { openRunWorld } from "./open-run-world.ts";
 import { type EndedRun, runBenchmark } from "./run-benchmark.ts";
@@ -34,7 +35,7 @@ export interface EvaluationOptions {
   readonly onEvent?: OnEvent;
   /** Ends the run cleanly; `run` then rejects with a `BenchError` of kind `interrupted`. */
   readonly signal?: AbortSignal;
-  /** Where DOCKER_HOST, HOME and variables for `passEnv` are looked up; nothing by default. */
+  /** Where DOCKER_HOST, HOME, provider keys and variables for `passEnv` are looked up; nothing by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -53,6 +54,8 @@ export interface EvaluationResult {
   /** The job's folder; of a run with repeats the last one's. */
   readonly jobDir: string;
   readonly jobDirs: readonly string[];
+  /** What the run has spent under which caps (spec 5.5); null where nobody counts. */
+  readonly budget: BudgetSummary | null;
 }
 
 /**
@@ -103,5 +106,6 @@ function resultOf(run: EndedRun): EvaluationResult {
     ran: summary.ran,
     jobDir: jobDirs.at(-1) ?? "",
     jobDirs,
+    budget: run.budget,
   };
 }
