@@ -143,8 +143,9 @@ export class FargateSandbox implements Sandbox {
     return (await this.#ask({ method: "kill-user", uid }, Left)).left;
   }
 
-  async killSince(mark: ProcessMark): Promise<number> {
-    return (await this.#ask({ method: "kill-since", marks: [...mark.processes] }, Left)).left;
+  async killSince({ processes, keepers = [] }: ProcessMark): Promise<number> {
+    const marks = [...processes];
+    return (await this.#ask({ method: "kill-since", marks, keepers: [...keepers] }, Left)).left;
   }
 
   async mark(): Promise<ProcessMark> {

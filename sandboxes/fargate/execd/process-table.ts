@@ -58,6 +58,24 @@ export async function endProcesses(victims: Victims): Promise<number> {
   return left.length;
 }
 
+/** Everything that is not older than a mark and does not descend from one of its keepers, orphans included. */
+export function youngerThan(older: ReadonlySet<string>, keepers: ReadonlySet<string>): Victims {
+  return (rows) => {
+    const byPid = new Map(rows.map((row) => [row.pid, row]));
+    const isKept = (row: ProcessRow): boolean => {
+      const seen = new Set<number>();
+      for (let each = byPid.get(row.parent); each !== undefined; each = byPid.get(each.parent)) {
+        if (keepers.has(each.mark)) return true;
+        // A pid that was given away between two reads could make a ring.
+        if (seen.has(each.pid)) return false;
+        seen.add(each.pid);
+      }
+      return false;
+    };
+    return rows.filter((row) => !older.has(row.mark) && !isKept(row));
+  };
+}
+
 /** What shares the root's session, descends from it, or was started after it and has lost its parents. */
 export function treeOf(
   root: number,

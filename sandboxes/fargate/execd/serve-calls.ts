@@ -7,7 +7,7 @@ import { unpackTar } from "../../local/files/unpack-tar.ts";
 import { Calls, Failed } from "../wire/calls.ts";
 import type { Frame } from "../wire/frames.ts";
 import { Channel, Peer, readJson } from "../wire/peer.ts";
-import { endProcesses, processTable } from "./process-table.ts";
+import { endProcesses, processTable, youngerThan } from "./process-table.ts";
 import { readCgroup } from "./read-cgroup.ts";
 import type { CommandRunner } from "./run-command.ts";
 
@@ -99,8 +99,8 @@ export class CallServer {
       case "kill-user":
         return { left: await this.#runner.endUser(call.uid) };
       case "kill-since": {
-        const older = new Set(call.marks);
-        return { left: await endProcesses((rows) => rows.filter(({ mark }) => !older.has(mark))) };
+        const victims = youngerThan(new Set(call.marks), new Set(call.keepers));
+        return { left: await endProcesses(victims) };
       }
       case "stats":
         return readCgroup();

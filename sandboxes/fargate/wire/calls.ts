@@ -15,7 +15,11 @@ export const Calls = z.discriminatedUnion("method", [
   z.object({ method: z.literal("get"), path: z.string() }),
   z.object({ method: z.literal("mark") }),
   z.object({ method: z.literal("kill-user"), uid: z.int().min(0) }),
-  z.object({ method: z.literal("kill-since"), marks: z.array(z.string()) }),
+  z.object({
+    method: z.literal("kill-since"),
+    marks: z.array(z.string()),
+    keepers: z.array(z.string()),
+  }),
   z.object({ method: z.literal("stats") }),
   /** What the image set: read before any command has run. */
   z.object({ method: z.literal("describe") }),
