@@ -38,6 +38,14 @@ async function aProvider(script: Partial<ModelScriptInput>) {
   return { server, env };
 }
 
+/** Some agents' programs take more memory than the example's solution does. */
+async function copyExample(dir: string): Promise<void> {
+  const task = join(dir, "tasks/hello-file");
+  await cp(EXAMPLE, task, { recursive: true });
+  const toml = await readFile(join(task, "task.toml"), "utf8");
+  await writeFile(join(task, "task.toml"), toml.replace("memory_mb = 512", "memory_mb = 2048"));
+}
+
 test.for(
   MODELS.flatMap((each) => [
     { ...each, env: "local" },
@@ -79,3 +87,32 @@ test.for(
     expect(server.modelRequests()).toHaveLength(calls);
   },
 );
+
+// The first request is answered, and the file written; then the provider fails, and the agent says
+// `end_turn` all the same. What the agent itself caused is graded, what the provider caused never is.
+test.for([
+  {
+    what: "a key that is refused",
+    fault: { kind: "status", status: 401, after: 1 },
+    outcome: { kind: "unscored", category: "provider_auth", fault: "setup" },
+  },
+  {
+    what: "an outage",
+    fault: { kind: "status", status: 503, after: 1 },
+    outcome: { kind: "unscored", fault: "infrastructure" },
+  },
+  {
+    what: "a prompt longer than the model's context",
+    fault: { kind: "context-overflow", after: 1 },
+    outcome: { kind: "scored", reward: 1 },
+  },
+] as const)("codex before $what has the outcome of its cause", async ({ fault, outcome }) => {
+  await using scratch = await scratchDir();
+  await copyExample(scratch.path);
+  const { env } = await aProvider({ ...SOLUTION, faults: [fault] });
+  const args = "run tasks -a codex -m openai/gpt-5.5 --env local --retry-attempts 0".split(" ");
+  const run = await runBench(args, { cwd: scratch.path, env });
+  const job = await readModelJob(join(scratch.path, "jobs"));
+  expect(job.trials, run.stderr).toHaveLength(1);
+  for (const { result } of job.trials) expect(result.outcome, run.stdout).toMatchObject(outcome);
+});
