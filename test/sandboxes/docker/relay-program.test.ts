@@ -41,7 +41,7 @@ describe.each(MACHINES)("the relay's program for $platform", ({ platform, runner
     await once(server, "listening");
     await writeFile(join(dir, "program"), relayProgram(platform));
     await chmod(join(dir, "program"), 0o755);
-    const [program = "", ...args] = [...runner, join(dir, "program")];
+    const [program, ...args] = [...runner, join(dir, "program")];
     const started = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
     child = started;
     const relay = { input: started.stdin, output: started.stdout };
@@ -100,11 +100,11 @@ describe.each(MACHINES)("the relay's program for $platform", ({ platform, runner
 
   test("holds a writer whose reader is slow, and lets the others through", async () => {
     let isFirst = true;
-    let slow: Socket | null = null;
+    const slow: Socket[] = [];
     serve = (socket) => {
       if (!isFirst) return void socket.pipe(socket);
       isFirst = false;
-      slow = socket.pause();
+      slow.push(socket.pause());
     };
     const held = await dial();
     let taken = 0;
@@ -121,8 +121,18 @@ describe.each(MACHINES)("the relay's program for $platform", ({ platform, runner
     expect(answer.toString()).toBe("through");
     held.end();
     let sizeBytes = 0;
-    for await (const chunk of slow ?? []) sizeBytes += (chunk as Buffer).length;
+    for await (const chunk of slow[0] ?? []) sizeBytes += (chunk as Buffer).length;
     expect(sizeBytes).toBe(20_000_000);
+  });
+
+  test("sends no more than a window to a client that does not read, and all of it later", async () => {
+    serve = (socket) => socket.end(Buffer.alloc(20_000_000, "y"));
+    const socket = await dial();
+    await sleep(300);
+    let sizeBytes = 0;
+    for await (const chunk of socket) sizeBytes += (chunk as Buffer).length;
+    expect(sizeBytes).toBe(20_000_000);
+    expect(child.exitCode).toBeNull();
   });
 
   test("takes many connections, one after the other and at once, and forgets each", async () => {
