@@ -10,6 +10,7 @@ import { type ModelServer, startModelServer } from "../fakes/model-server/start-
 import { dockerHost } from "../setup/docker-host.ts";
 
 const EXAMPLE = join(import.meta.dirname, "../../examples/tasks/hello-file");
+const SCRIPTED = join(import.meta.dirname, "../fixtures/acp-agent/agent.mjs");
 const SOLUTION: Partial<ModelScriptInput> = {
   turns: [{ shell: "echo 'Hello, world!' > /app/hello.txt" }, { text: "It is written." }],
 };
@@ -87,6 +88,26 @@ test.for(
     expect(server.modelRequests()).toHaveLength(calls);
   },
 );
+
+test("bench run -a acp:COMMAND runs any program of the image that speaks the protocol", async () => {
+  await using scratch = await scratchDir();
+  await copyExample(scratch.path);
+  const task = join(scratch.path, "tasks/hello-file");
+  await cp(SCRIPTED, join(task, "environment/agent.mjs"));
+  const dockerfile = "FROM debian:bookworm-slim\nCOPY agent.mjs /opt/agent.mjs\nWORKDIR /app\n";
+  await writeFile(join(task, "environment/Dockerfile"), dockerfile);
+  const check =
+    "[ \"$(cat /app/answer.txt)\" = 'yes ' ] && r=1 || r=0; echo $r > /logs/verifier/reward.txt";
+  await writeFile(join(task, "tests/test.sh"), `#!/bin/bash\n${check}\n`);
+  const { env } = await aProvider({});
+  const agent = 'acp:/opt/bench/node/bin/node /opt/agent.mjs \'{"turn":"work"}\'';
+  const args = ["run", "tasks", "-a", agent, "-m", "xiaomi/mimo-v2.6-flash", "--env", "local"];
+  const run = await runBench(args, { cwd: scratch.path, env });
+  expect(run.code, run.stderr + run.stdout).toBe(0);
+  const job = await readModelJob(join(scratch.path, "jobs"));
+  expect(job.trials.map(({ result }) => result.outcome)).toMatchObject([{ reward: 1 }]);
+  expect(job.trials[0]?.result).toMatchObject({ agent, agent_name: "scripted" });
+});
 
 // The first request is answered, and the file written; then the provider fails, and the agent says
 // `end_turn` all the same. What the agent itself caused is graded, what the provider caused never is.
