@@ -11,6 +11,9 @@ import { SUPERVISOR_PROGRAM } from "./supervisor-script.ts";
 /** Longest wait for the supervisor: it answers in milliseconds unless root inside has stopped it. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
+/** Longest wait for a supervisor to end by itself. */
+const HANG_UP_MS = 250;
+
 type StreamName = "stdout" | "stderr";
 type OnOutput = (stream: StreamName, chunk: Uint8Array) => void;
 
@@ -134,6 +137,20 @@ export class ControlChannel {
 
   close(): void {
     this.#socket.destroy();
+  }
+
+  /**
+   * Ends the supervisor's stdin, and with it PID 1 and everything in the container; resolves when it has
+   * ended, or soon: whoever keeps it from ending is killed by the daemon.
+   */
+  async hangUp(): Promise<void> {
+    this.#socket.end();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, HANG_UP_MS);
+    });
+    await Promise.race([this.closed, late]);
+    clearTimeout(timer);
   }
 
   async #readAll(): Promise<void> {

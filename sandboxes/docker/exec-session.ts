@@ -86,10 +86,16 @@ export class ExecSession {
   async write(bytes: Uint8Array): Promise<boolean> {
     if (this.#socket.destroyed || !this.#socket.writable) return false;
     if (this.#socket.write(bytes)) return true;
-    await Promise.race([once(this.#socket, "drain"), once(this.#socket, "close")]).catch(
-      // A connection that breaks is seen by the reader of the output.
-      () => undefined,
-    );
+    // What is not waited for any more listens no more: a long input waits thousands of times.
+    const waiting = new AbortController();
+    const { signal } = waiting;
+    const resumed = [
+      once(this.#socket, "drain", { signal }),
+      once(this.#socket, "close", { signal }),
+    ];
+    // A connection that breaks is seen by the reader of the output.
+    await Promise.race(resumed).catch(() => undefined);
+    waiting.abort();
     return this.#socket.writable;
   }
 
