@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { BenchError } from "../core/errors.ts";
 import type { ExitCode } from "./context.ts";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGWINCH"] as const;
@@ -26,7 +27,13 @@ export async function restartProcess(
         const known = CODES.find((each) => each === code);
         if (known !== undefined) resolve(known);
         else
-          reject(new Error(`bench in its namespace ended by ${signal ?? `code ${String(code)}`}`));
+          reject(
+            new BenchError(
+              "unavailable",
+              `bench was ended in its user namespace: ${signal ?? `exit code ${String(code)}`}`,
+              { next: "run the same command again: it goes on where this one stopped" },
+            ),
+          );
       });
     });
   } finally {

@@ -24,6 +24,7 @@ import { type LocalProbe, probeLocal, refusalOf } from "./probe-local.ts";
 import { type Powers, findPowers } from "./powers.ts";
 import { removeSandbox } from "./remove-sandbox.ts";
 import { type BaseRoot, openBaseRoot } from "./root/base-root.ts";
+import { removeUnusedBases, useBase } from "./root/base-users.ts";
 import { NamespaceGroup } from "./rootless/namespace-group.ts";
 import type { SandboxGroup } from "./sandbox-group.ts";
 import {
@@ -108,6 +109,7 @@ export class LocalSandboxes implements SandboxBackend {
       includes.map(({ path }) => path),
       powers,
     );
+    useBase(state, base);
     return new LocalSandboxes({ state, powers, probe, base, includes });
   }
 
@@ -172,9 +174,10 @@ export class LocalSandboxes implements SandboxBackend {
     await removeSandbox(this.#state, id);
   }
 
-  /** Removes built images that no sandbox runs on; the next run builds what it needs again. */
+  /** Removes built images that no sandbox runs on, and what past states of this machine left below them. */
   async removeImages(): Promise<readonly string[]> {
-    return await this.#images.removeUnused(imagesInUse(this.#state));
+    const images = await this.#images.removeUnused(imagesInUse(this.#state));
+    return [...images, ...(await removeUnusedBases(this.#state, this.#base))];
   }
 
   async close(): Promise<void> {

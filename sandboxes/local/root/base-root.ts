@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import { MACHINE_POWERS, type Powers } from "../powers.ts";
 import type { StateFolder } from "../state-folder.ts";
 import { BOX } from "../boot-tables.ts";
-import { makeAccountFiles } from "./account-files.ts";
+import { type AccountFiles, makeAccountFiles } from "./account-files.ts";
 import { fillDevices } from "./device-files.ts";
 import { copyEtc } from "./etc-files.ts";
 import {
@@ -122,7 +122,9 @@ function keyOf(
   };
   add(JSON.stringify([LAYOUT, system, includes]));
   if (scope !== "machine") add(scope);
-  for (const path of ["etc/os-release", "var/lib/dpkg/status", "etc/ld.so.cache", "etc/passwd"])
+  // Of accounts what sandboxes get: a person more or less on this machine makes no other base.
+  add(JSON.stringify(readAccounts(hostRoot)));
+  for (const path of ["etc/os-release", "var/lib/dpkg/status", "etc/ld.so.cache"])
     add(existsSync(join(hostRoot, path)) ? readFileSync(join(hostRoot, path)) : "");
   for (const path of ["etc/alternatives", "etc/ssl/certs", "etc/localtime", "etc/apt"])
     add(String(lstatSync(join(hostRoot, path), { throwIfNoEntry: false })?.mtimeMs ?? 0));
@@ -175,12 +177,16 @@ function fillRoot(root: string, { system, includes, hostRoot }: Filling): void {
 }
 
 function writeAccounts(root: string, hostRoot: string): void {
-  const text = (path: string): string => readFileSync(join(hostRoot, path), "utf8");
-  const accounts = makeAccountFiles(text("etc/passwd"), text("etc/group"));
+  const accounts = readAccounts(hostRoot);
   writeFileSync(join(root, "etc/passwd"), accounts.passwd, { mode: 0o644 });
   writeFileSync(join(root, "etc/group"), accounts.group, { mode: 0o644 });
   writeFileSync(join(root, "etc/shadow"), accounts.shadow, { mode: 0o640 });
   writeFileSync(join(root, "etc/gshadow"), accounts.gshadow, { mode: 0o640 });
+}
+
+function readAccounts(hostRoot: string): AccountFiles {
+  const text = (path: string): string => readFileSync(join(hostRoot, path), "utf8");
+  return makeAccountFiles(text("etc/passwd"), text("etc/group"));
 }
 
 /** An empty place for an included path; the folders above it can be passed through by every uid. */

@@ -7,6 +7,7 @@ import {
   readFileSync,
   readdirSync,
   readlinkSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -14,8 +15,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeAccountFiles } from "../../../sandboxes/local/root/account-files.ts";
+import { NAMESPACE_POWERS } from "../../../sandboxes/local/powers.ts";
+import { openBaseRoot } from "../../../sandboxes/local/root/base-root.ts";
 import { copyEtc } from "../../../sandboxes/local/root/etc-files.ts";
 import { findSystemTrees, readHostFamily } from "../../../sandboxes/local/root/host-facts.ts";
+import { StateFolder } from "../../../sandboxes/local/state-folder.ts";
 
 function hostWith(files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), "host-root-"));
@@ -29,6 +33,23 @@ function hostWith(files: Readonly<Record<string, string>>): string {
 function md5(text: string): string {
   return createHash("md5").update(text).digest("hex");
 }
+
+/** The key of the base of a machine with these accounts. */
+async function keyWith(passwd: string): Promise<string> {
+  const host = hostWith({ "etc/passwd": passwd, "etc/group": "root:x:0:\n" });
+  const dir = mkdtempSync(join(tmpdir(), "base-key-"));
+  // Only root can make devices, and they are no part of the key.
+  const { key } = await openBaseRoot(new StateFolder(dir), [], NAMESPACE_POWERS, host);
+  for (const folder of [host, dir]) rmSync(folder, { recursive: true });
+  return key;
+}
+
+test("a person more on the machine makes no other base, a system account does", async () => {
+  const system = "root:x:0:0::/root:/bin/sh\n";
+  const key = await keyWith(system);
+  expect(await keyWith(`${system}ada:x:1000:1000::/home/ada:/bin/sh\n`)).toBe(key);
+  expect(await keyWith(`${system}www:x:33:33::/var/www:/bin/sh\n`)).not.toBe(key);
+});
 
 describe("copyEtc", () => {
   test("takes a package's file as it came, and not one that was changed, added or replaced by a link", () => {
