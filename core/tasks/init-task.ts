@@ -42,7 +42,7 @@ timeout_sec = 60
 
 [environment]
 cpus = 1
-memory_mb = 512
+memory_mb = 2048
 `;
 
 const TASK_MD = `---
@@ -53,7 +53,7 @@ verifier:
   timeout_sec: 60
 sandbox:
   cpus: 1
-  memory_mb: 512
+  memory_mb: 2048
 ---
 
 ${PROMPT}`;

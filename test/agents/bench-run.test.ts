@@ -39,12 +39,8 @@ async function aProvider(script: Partial<ModelScriptInput>) {
   return { server, env };
 }
 
-/** Some agents' programs take more memory than the example's solution does. */
 async function copyExample(dir: string): Promise<void> {
-  const task = join(dir, "tasks/hello-file");
-  await cp(EXAMPLE, task, { recursive: true });
-  const toml = await readFile(join(task, "task.toml"), "utf8");
-  await writeFile(join(task, "task.toml"), toml.replace("memory_mb = 512", "memory_mb = 2048"));
+  await cp(EXAMPLE, join(dir, "tasks/hello-file"), { recursive: true });
 }
 
 test.for(
@@ -56,11 +52,7 @@ test.for(
   "bench run -a $agent --env $env solves an example",
   async ({ agent, model, calls, env: kind }) => {
     await using scratch = await scratchDir();
-    const task = join(scratch.path, "tasks/hello-file");
-    await cp(EXAMPLE, task, { recursive: true });
-    // Some agents' programs take more than the example's solution does.
-    const toml = await readFile(join(task, "task.toml"), "utf8");
-    await writeFile(join(task, "task.toml"), toml.replace("memory_mb = 512", "memory_mb = 2048"));
+    await copyExample(scratch.path);
     const { server, env } = await aProvider(SOLUTION);
     const args = ["run", "tasks", "-a", agent, "-m", model, "--env", kind];
     const docker = kind === "docker" ? { DOCKER_HOST: dockerHost() } : {};
