@@ -225,11 +225,12 @@ async function withPort(
   });
   server.listen(join(dir, "models.sock"));
   await once(server, "listening");
-  const forwarded = await sandbox.forward(join(dir, "models.sock"));
+  let forwarded: ForwardedPort | null = null;
   try {
+    forwarded = await sandbox.forward(join(dir, "models.sock"));
     await check(forwarded, server);
   } finally {
-    await forwarded.close();
+    await forwarded?.close();
     for (const socket of sockets) socket.destroy();
     server.close();
     await rm(dir, { recursive: true });
