@@ -48,10 +48,17 @@ export async function openCloudAccount(
   });
 }
 
-/** The account's number, as the credentials have it. */
-export async function readAccountId(client: AwsClient): Promise<string> {
+export interface Caller {
+  /** The account's number. */
+  readonly account: string;
+  /** Who the credentials are: a user, or a role with its session. */
+  readonly arn: string;
+}
+
+/** Throws `AwsError` when the credentials are not valid any more. */
+export async function readCaller(client: AwsClient): Promise<Caller> {
   const answer = await query(client, "sts", "2011-06-15", { Action: "GetCallerIdentity" });
-  return textOf(answer, "Account") ?? "";
+  return { account: textOf(answer, "Account") ?? "", arn: textOf(answer, "Arn") ?? "" };
 }
 
 async function describeStack(client: AwsClient): Promise<string> {

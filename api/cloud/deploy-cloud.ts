@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { AwsClient } from "../../aws/aws-client.ts";
 import { awsFailure } from "../../aws/aws-error.ts";
 import { BenchError, messageOf } from "../../core/errors.ts";
-import { openCloudAccount, readAccountId, type StackOutputs } from "./cloud-account.ts";
+import { openCloudAccount, readCaller, type StackOutputs } from "./cloud-account.ts";
 import { cloudProgramsDir } from "./cloud-programs.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -50,7 +50,8 @@ export async function deployCloud({ env, onLine }: DeployRequest): Promise<Stack
 /** Where CloudFormation reads the function's code from; one an account and region, made once. */
 async function makeAssetsBucket(client: AwsClient): Promise<void> {
   try {
-    const bucket = `benchflow-assets-${await readAccountId(client)}-${client.region}`;
+    const { account } = await readCaller(client);
+    const bucket = `benchflow-assets-${account}-${client.region}`;
     // The one region that is not named (S3 API reference, CreateBucket).
     const place =
       client.region === "us-east-1"

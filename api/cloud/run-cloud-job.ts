@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import { awsFailure } from "../../aws/aws-error.ts";
 import { BenchError } from "../../core/errors.ts";
 import { CloudItem, CloudRun, CloudWork } from "../../core/model/cloud-work.ts";
 import type { PlannedTrial } from "../../core/model/plan.ts";
@@ -16,7 +17,7 @@ import { putOnce } from "../../stores/objects/upload-attempt.ts";
 import { S3ObjectStore } from "../../stores/s3/s3-object-store.ts";
 import { attemptSpec } from "../attempt-spec.ts";
 import type { JobRun } from "../run-trials.ts";
-import { type CloudAccount, openCloudAccount } from "./cloud-account.ts";
+import { type CloudAccount, openCloudAccount, readCaller } from "./cloud-account.ts";
 import { type SentPrograms, sendPrograms } from "./cloud-programs.ts";
 import { endTasks } from "./end-tasks.ts";
 import { Sweep } from "./sweep.ts";
@@ -111,7 +112,7 @@ class CloudJob {
     const cloudRun: CloudRun = {
       schema_version: 1,
       run: this.#layout.run,
-      owner: this.#account.stack.OutBucket,
+      owner: await this.#owner(),
       created_at_utc: deps.clock.now().toISOString(),
       job_name: folder.jobName,
       plan,
@@ -123,6 +124,14 @@ class CloudJob {
     if (evaluation !== null) await this.#put(this.#layout.jobFile("evaluation.json"), evaluation);
     await this.#put(this.#layout.items, JSON.stringify(prepared.map(({ item }) => item)));
     return prepared;
+  }
+
+  async #owner(): Promise<string> {
+    try {
+      return (await readCaller(this.#account.client)).arn;
+    } catch (error) {
+      throw awsFailure(error, "ask whose the credentials are");
+    }
   }
 
   async #prepareTrial(trial: PlannedTrial, sent: SentPrograms): Promise<Prepared> {

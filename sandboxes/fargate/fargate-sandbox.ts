@@ -194,7 +194,6 @@ export class FargateSandbox implements Sandbox {
       cwd,
       env: { ...env },
       timeoutMs,
-      hasStdin,
     });
     if (!hasStdin) void call.end();
     return call;

@@ -9,7 +9,6 @@ export const Calls = z.discriminatedUnion("method", [
     cwd: z.string(),
     env: z.record(z.string(), z.string()),
     timeoutMs: z.number().nullable(),
-    hasStdin: z.boolean(),
   }),
   z.object({ method: z.literal("put"), dir: z.string() }),
   z.object({ method: z.literal("get"), path: z.string() }),
