@@ -7,7 +7,6 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
-  rmSync,
   rmdirSync,
   writeFileSync,
 } from "node:fs";
@@ -71,7 +70,8 @@ export function makeOrdinaryUser(
     remove: () => {
       spawnSync("userdel", ["--force", name]);
       for (const dir of groups) removeGroups(dir);
-      rmSync(folder, { recursive: true, force: true });
+      // Tens of thousands of folders: Node takes three times as long.
+      execFileSync("rm", ["-rf", "--", folder]);
     },
   };
 }
