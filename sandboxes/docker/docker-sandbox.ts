@@ -156,6 +156,8 @@ export class DockerSandbox implements Sandbox {
     // The daemon removes nothing that it is still reading for someone.
     this.#ending.abort(lost("it was destroyed"));
     await Promise.all([...this.#ports].map((port) => port.close()));
+    // Of a container that has ended the daemon need not kill anything: it is gone sooner.
+    await this.#container.control.hangUp();
     await this.#container.remove();
     this.#container.control.close();
   }
