@@ -24,7 +24,10 @@ export async function openLocal(
   localInclude: readonly string[] = [],
   stateDir = mkdtempSync(join(tmpdir(), "local-test-")),
 ): Promise<OpenLocal> {
-  const backend = await LocalSandboxes.open({ stateDir, localInclude });
+  const backend = await LocalSandboxes.open({ stateDir, localInclude }).catch((error: unknown) => {
+    rmSync(stateDir, { recursive: true, force: true });
+    throw error;
+  });
   const made: Sandbox[] = [];
   return {
     backend,
