@@ -90,7 +90,6 @@ describe("a tool call that is told in pieces", () => {
   });
 
   test("keeps what a command printed where an agent tells it beside the protocol", () => {
-    const printed = (data: string) => ({ _meta: { terminal_output_delta: { data } } });
     const call = told({ toolCallId: "t", ...printed("a") }, { toolCallId: "t", ...printed("b") });
     expect(call?.content).toEqual(
       ["a", "b"].map((text) => ({ type: "content", content: { type: "text", text } })),
@@ -112,3 +111,7 @@ describe("a tool call that is told in pieces", () => {
     expect(told({ title: "ls" })).toBeNull();
   });
 });
+
+function printed(data: string): object {
+  return { _meta: { terminal_output_delta: { data } } };
+}
