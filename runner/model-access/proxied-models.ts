@@ -14,7 +14,7 @@ import type {
 } from "../../core/ports/model-access.ts";
 import type { ModelUpstream } from "../../core/ports/model-upstream.ts";
 import type { PriceTable } from "../../core/ports/price-table.ts";
-import type { ForwardedPort } from "../../core/ports/sandbox.ts";
+import { type ForwardedPort, SandboxError } from "../../core/ports/sandbox.ts";
 import { accountGate, type CappedUnits } from "../proxy/account-gate.ts";
 import { ExchangeLog } from "../proxy/exchange-log.ts";
 import { type ModelProxy, startModelProxy } from "../proxy/model-proxy.ts";
@@ -65,7 +65,9 @@ async function openModels(
   });
   const takeAway = async (port: ForwardedPort | null): Promise<void> => {
     await proxy.close();
-    await port?.close();
+    await closePort(port, (why) => {
+      options.onWarning(`${request.spec.rolloutName}: its way to the models stays: ${why}`);
+    });
     await log.close();
     await rm(dir, { recursive: true, force: true });
   };
@@ -103,6 +105,19 @@ async function openModels(
     },
     close: () => (closing ??= close()),
   };
+}
+
+/** A sandbox that is gone keeps nobody from counting what was spent; its own end tells the failure. */
+async function closePort(
+  port: ForwardedPort | null,
+  onFailure: (why: string) => void,
+): Promise<void> {
+  try {
+    await port?.close();
+  } catch (thrown) {
+    if (!(thrown instanceof SandboxError)) throw thrown;
+    onFailure(thrown.message);
+  }
 }
 
 /** What no open call needs goes back to the pot at once; a pot that cannot be asked is the trial's end. */

@@ -4,6 +4,7 @@ import { planBenchmark, readPlanInput } from "../../api/plan-benchmark.ts";
 import { resolveRunModels } from "../../api/run-models.ts";
 import { runTrials } from "../../api/run-trials.ts";
 import type { RunSettingsInput } from "../../core/model/settings.ts";
+import { SandboxError } from "../../core/ports/sandbox.ts";
 import { systemClock } from "../../host/system-clock.ts";
 import { type Agent, NO_USAGE } from "../../runner/agents/agent.ts";
 import { someSettings } from "../core/plan/plan-builders.ts";
@@ -139,6 +140,41 @@ describe("trials with a model", () => {
     const { outcomes, budget } = await runAsking(scene, { agent });
     expect(outcomes).toMatchObject([{ kind: "unscored", category: "suspected_api_error" }]);
     expect(budget?.spent.tokens).toBe(0);
+  });
+
+  test("whose sandbox is lost while its agent works are sealed, with what they used", async () => {
+    const scene = await aScene({ plays: { a: {} } });
+    const create = scene.backend.create.bind(scene.backend);
+    scene.backend.create = async (request) => {
+      const sandbox = await create(request);
+      const forward = sandbox.forward.bind(sandbox);
+      sandbox.forward = async (socketPath) => {
+        const opened = await forward(socketPath);
+        const close = async (): Promise<never> => {
+          await opened.close();
+          throw new SandboxError("backend-unavailable", "no daemon answers");
+        };
+        return { port: opened.port, close };
+      };
+      return sandbox;
+    };
+    const asker = asking(2);
+    const agent: Agent = {
+      ...asker,
+      run: async (given) => {
+        await asker.run(given);
+        throw new SandboxError("lost", "the daemon is gone");
+      },
+    };
+    const { outcomes, budget } = await runAsking(scene, { agent });
+    expect(outcomes).toMatchObject([{ kind: "unscored", category: "infra_failure" }]);
+    expect(budget?.spent.tokens).toBe(2080);
+    const record = scene.events.find((event) => event.type === "trial-ended");
+    expect(record).toMatchObject({ record: { usage: { totalTokens: 2080 } } });
+    expect(scene.events).toContainEqual({
+      type: "warning",
+      message: expect.stringContaining("its way to the models stays: no daemon answers"),
+    });
   });
 
   test("whose agent worked without asking its model are graded", async () => {
