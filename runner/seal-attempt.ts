@@ -185,9 +185,23 @@ function apiErrorInfoOf({ modelUse }: AttemptState): Diagnostics["api_error_info
   return modelUse?.end.kind === "failed" ? modelUse.end.info : null;
 }
 
+/** What was going on when the clock ended the agent, as its trajectory tells; null when it did not. */
+function agentTimeoutInfoOf(state: AttemptState): Diagnostics["agent_timeout_info"] {
+  const { spec, report, trajectory } = state;
+  if (report?.end.kind !== "limit" || report.end.limit !== "wall-clock") return null;
+  const told = trajectory.events.findLast((event) => event.type === "agent_timeout");
+  return {
+    reason: "wall_clock_timeout",
+    timeout_sec: spec.agentTimeoutSec,
+    n_tool_calls: report.toolCalls,
+    pending_tool_call_ids: told?.pending_tool_call_ids ?? [],
+    terminal_event_recorded: told !== undefined,
+    terminal_trajectory_complete: told?.terminal_trajectory_complete ?? false,
+  };
+}
+
 function extrasOf(state: AttemptState, utcOffsetMinutes: number): TrialResultExtras {
-  const { spec, report, trajectory, sandbox } = state;
-  const limit = report?.end.kind === "limit" ? report.end.limit : null;
+  const { spec, trajectory, sandbox } = state;
   return {
     trajectorySummary: summarizeTrajectory(trajectory.events, {
       partial_trajectory: state.stop !== null,
@@ -205,18 +219,7 @@ function extrasOf(state: AttemptState, utcOffsetMinutes: number): TrialResultExt
       verifier_timeout_info: state.verifierTimeout,
       sandbox_startup_info: startupInfoOf(state),
       api_error_info: apiErrorInfoOf(state),
-      ...(limit === "wall-clock"
-        ? {
-            agent_timeout_info: {
-              reason: "wall_clock_timeout",
-              timeout_sec: spec.agentTimeoutSec,
-              n_tool_calls: report?.toolCalls ?? 0,
-              pending_tool_call_ids: [],
-              terminal_event_recorded: true,
-              terminal_trajectory_complete: true,
-            },
-          }
-        : {}),
+      agent_timeout_info: agentTimeoutInfoOf(state),
     },
   };
 }

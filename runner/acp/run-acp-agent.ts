@@ -155,7 +155,7 @@ class AcpTrial {
         reason: "wall_clock_timeout",
         timeout_sec: run.spec.agentTimeoutSec,
         pending_tool_call_ids: [...end.pending],
-        terminal_trajectory_complete: true,
+        terminal_trajectory_complete: end.pending.length === 0,
       });
   }
 

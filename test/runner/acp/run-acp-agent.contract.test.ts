@@ -149,7 +149,7 @@ describe("an agent that does not end is ended, with all that it started", () => 
       type: "agent_timeout",
       timeout_sec: 1.5,
       pending_tool_call_ids: ["t1"],
-      terminal_trajectory_complete: true,
+      terminal_trajectory_complete: false,
     });
     expect(await agentProcesses()).toBe("");
   });
