@@ -110,10 +110,18 @@ export class AwsClient {
     return `https://${service}.${this.region}.amazonaws.com`;
   }
 
+  /** Asked for once by all requests that need them at a time; a failure is not kept. */
   async #keys(): Promise<FoundKeys> {
-    const found = await this.#found;
-    const ends = found?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
-    if (found === null || ends - Date.now() < KEY_MARGIN_MS) this.#found = findKeys(this.#env);
+    const asked = (this.#found ??= findKeys(this.#env));
+    try {
+      const found = await asked;
+      const ends = found.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+      if (ends - Date.now() >= KEY_MARGIN_MS) return found;
+    } catch (error) {
+      if (this.#found === asked) this.#found = null;
+      throw error;
+    }
+    if (this.#found === asked) this.#found = findKeys(this.#env);
     return await (this.#found ?? findKeys(this.#env));
   }
 }

@@ -1,5 +1,8 @@
 import { createServer, type Server } from "node:http";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AwsClient } from "../../aws/aws-client.ts";
 import { AwsError } from "../../aws/aws-error.ts";
@@ -25,12 +28,13 @@ async function serviceOf(answers: readonly (readonly [number, string])[]) {
   await once(server, "listening");
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
+  const origin = `http://127.0.0.1:${port}`;
   const client = new AwsClient({
-    AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    AWS_ENDPOINT_URL: origin,
     AWS_ACCESS_KEY_ID: "id",
     AWS_SECRET_ACCESS_KEY: "secret",
   });
-  return { client, asked: () => asked };
+  return { client, origin, asked: () => asked };
 }
 
 test("tries again after a broken connection, a 5xx and a throttled call", async () => {
@@ -69,6 +73,23 @@ test("ends when its caller has had enough", async () => {
   await expect(client.send({ service: "s3", method: "GET", path: "/b/k", signal })).rejects.toThrow(
     "aborted",
   );
+});
+
+test("asks once for the keys that several requests need, and again after it got none", async () => {
+  const { origin } = await serviceOf([]);
+  const dir = mkdtempSync(join(tmpdir(), "bench-aws-"));
+  const asked = join(dir, "asked");
+  const keys = '{"Version":1,"AccessKeyId":"id","SecretAccessKey":"secret"}';
+  const program = `#!/bin/sh\necho . >>${asked}\n[ -e ${dir}/ready ] && echo '${keys}'\n`;
+  writeFileSync(join(dir, "aws"), program, { mode: 0o755 });
+  const client = new AwsClient({ AWS_ENDPOINT_URL: origin, PATH: dir });
+  const ask = async (): Promise<unknown> =>
+    await client.send({ service: "s3", method: "GET", path: "/b/k" });
+  await expect(ask()).rejects.toThrow("there are no AWS credentials here");
+  writeFileSync(join(dir, "ready"), "");
+  await Promise.all([ask(), ask(), ask()]);
+  expect(readFileSync(asked, "utf8")).toBe(".\n.\n");
+  rmSync(dir, { recursive: true });
 });
 
 test("says how to log in when there are no credentials", async () => {
