@@ -5,6 +5,7 @@ import { renderSandboxFile } from "../core/results/render-side-files.ts";
 import { renderTrialConfig } from "../core/results/render-trial-config.ts";
 import { inlineEntry } from "../core/tar/inline-entry.ts";
 import { writeTar } from "../core/tar/write-tar.ts";
+import { TASK_SKILLS } from "../core/tasks/dockerfile/leave-out.ts";
 import { type AttemptState, ownerOf } from "./attempt-state.ts";
 import { payForSandbox } from "./spend/spend-phases.ts";
 import { readyTask } from "./ready-task.ts";
@@ -14,8 +15,6 @@ import { testEntries } from "./verifier/pack-tests.ts";
 import { pythonPathOf } from "./verifier/python-path.ts";
 
 const SETUP_TIMEOUT_SEC = 120;
-/** A task's bundled skills are no part of its image in a run without skills, as all are (spec 11.1). */
-const TASK_SKILLS = ["skills"];
 /** Docker's own default is unlimited; a fork bomb must meet a limit (attack 19). */
 const MAX_PROCESSES = 2048;
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

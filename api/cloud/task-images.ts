@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createHash } from "node:crypto";
-import { join } from "node:path";
 import * as z from "zod";
 import { AwsError, awsFailure } from "../../aws/aws-error.ts";
 import { callAws } from "../../aws/call-aws.ts";
@@ -8,13 +7,9 @@ import { BenchError } from "../../core/errors.ts";
 import type { CloudImage } from "../../core/model/cloud-work.ts";
 import type { Task } from "../../core/model/task.ts";
 import type { ObjectStore } from "../../core/ports/object-store.ts";
-import { inlineEntry } from "../../core/tar/inline-entry.ts";
-import { writeTar } from "../../core/tar/write-tar.ts";
-import { FARGATE_CAPS } from "../../sandboxes/fargate/fargate-caps.ts";
-import { readRecipe } from "../../sandboxes/docker/build-recipe.ts";
-import { packContext } from "../../sandboxes/docker/pack-context.ts";
-import { bodyOfBytes, bytesOf, readObject } from "../../stores/objects/object-body.ts";
+import { bodyOfBytes, readObject } from "../../stores/objects/object-body.ts";
 import type { CloudAccount } from "./cloud-account.ts";
+import { packImageContext } from "./image-context.ts";
 
 export interface ImageDeps {
   readonly account: CloudAccount;
@@ -34,7 +29,7 @@ const FIRST_POLL_MS = 250;
  * pulls from elsewhere. Throws `BenchError` (`config`) when the build fails.
  */
 export async function taskImage(task: Task, deps: ImageDeps): Promise<CloudImage> {
-  const context = await packed(task, deps);
+  const context = await packImageContext(task, deps.baseImageMap);
   const sha256 = createHash("sha256").update(context).digest("hex");
   const reference = `${deps.account.stack.OutImages}:${sha256}`;
   const found = await findImage(sha256, reference, deps);
@@ -55,19 +50,6 @@ function contextKey(sha256: string): string {
 
 function configKey(sha256: string): string {
   return `images/${sha256}.json`;
-}
-
-/** The build context as it is sent: base images mapped, what `.dockerignore` names left out. */
-async function packed(task: Task, { baseImageMap }: ImageDeps): Promise<Uint8Array> {
-  const source = task.image;
-  if (source.kind === "prebuilt") {
-    const base = baseImageMap[source.reference] ?? source.reference;
-    return await bytesOf({ bytes: writeTar([inlineEntry("Dockerfile", `FROM ${base}\n`)]) });
-  }
-  const contextDir = join(task.dir, task.environmentDir);
-  const recipe = await readRecipe({ contextDir, baseImageMap, platform: FARGATE_CAPS.platform });
-  const replaced = recipe.isUnchanged ? [] : [{ name: "Dockerfile", content: recipe.text }];
-  return await bytesOf({ bytes: packContext(contextDir, { replaced }) });
 }
 
 /** What we read of an image's configuration (OCI image specification, "config"). */

@@ -1,5 +1,8 @@
 import type { AddInstruction, CopyInstruction, Instruction } from "./instruction.ts";
 
+/** Names at the top of a task's build context that are no part of its image in a run without skills. */
+export const TASK_SKILLS: readonly string[] = ["skills"];
+
 /**
  * A Dockerfile's instruction for a context without some of its top names (`skills` in runs without
  * skills, spec 11.1): `COPY` and `ADD` lose the sources that lie there. Null when nothing is left of

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { packImageContext } from "../../api/cloud/image-context.ts";
+import { readTar } from "../../core/tar/read-tar.ts";
+import { tempFolder, writeFiles } from "../stores/task-folders/temp-tasks.ts";
+
+/** Names and texts of an archive's files. */
+async function filesOf(archive: Uint8Array): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for await (const { header, content } of readTar(bytesAt(archive))) {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of content) chunks.push(chunk);
+    if (header.kind === "file")
+      files[new TextDecoder().decode(header.name)] = Buffer.concat(chunks).toString();
+  }
+  return files;
+}
+
+async function* bytesAt(archive: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield archive;
+}
+
+test("a context that is sent to the cloud leaves the task's skills out, as a run here does", async () => {
+  const dir = await tempFolder();
+  await writeFiles(dir, {
+    "environment/Dockerfile": "FROM debian\nCOPY skills /skills\nCOPY app.txt /app/\n",
+    "environment/app.txt": "app",
+    "environment/skills/solve/SKILL.md": "how",
+    "environment/secret.txt": "no",
+    "environment/.dockerignore": "secret.txt\n",
+  });
+  const image = { kind: "dockerfile", contextDigest: "sha256:0" } as const;
+  const archive = await packImageContext(
+    { dir, environmentDir: "environment", image },
+    { debian: "mirror/debian" },
+  );
+  const files = await filesOf(archive);
+  expect(files["Dockerfile"]).toBe("FROM mirror/debian\n\nCOPY app.txt /app/\n");
+  expect(Object.keys(files).toSorted()).toEqual([".dockerignore", "Dockerfile", "app.txt"]);
+});
+
+test("a prebuilt image is taken over, mapped as base images are", async () => {
+  const image = { kind: "prebuilt", reference: "debian" } as const;
+  const task = { dir: "/", environmentDir: "environment", image };
+  const files = await filesOf(await packImageContext(task, { debian: "mirror/debian" }));
+  expect(files).toEqual({ Dockerfile: "FROM mirror/debian\n" });
+});
