@@ -49,6 +49,13 @@ export const CallEnd = z.enum([
 ]);
 export type CallEnd = z.infer<typeof CallEnd>;
 
+/**
+ * Why a reply with a status of success holds no answer. `error`: it tells a failure of the provider.
+ * `rejected`: it tells that the request was wrong. `empty`: it is none of the protocol's, or nothing.
+ */
+export const ReplyFailure = z.enum(["error", "rejected", "empty"]);
+export type ReplyFailure = z.infer<typeof ReplyFailure>;
+
 export const UsageStatus = z.enum(["complete", "incomplete", "anomaly", "none"]);
 export type UsageStatus = z.infer<typeof UsageStatus>;
 
@@ -82,6 +89,8 @@ export const RequestRow = z.object({
   stream: z.boolean(),
   sampling: Sampling.nullable(),
   stop_reason: z.string().nullable(),
+  /** Null for an answer, and wherever the status or the end tell of the failure already. */
+  reply_failure: ReplyFailure.nullable().default(null),
   usage_status: UsageStatus,
   tokens: TokenBuckets.nullable(),
   /** Part of `tokens.output`; null when not told. */

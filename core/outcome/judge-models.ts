@@ -26,7 +26,7 @@ const UNPAYABLE = new Set(["unbounded", "unpriced"]);
  * requests in the order in which they ended. Only requests of the main work void and redeem: the agent
  * must have ended on a failure of the provider or the network, without a later success. What the agent
  * caused itself (400, 404, 413) does not void, unless no request ever succeeded: then nothing of the
- * agent was measured.
+ * agent was measured. A reply of status 200 that holds an error or nothing is a failure like any other.
  */
 export function judgeModels(rows: readonly RequestRow[], stop: ModelStop | null): ModelEnd {
   if (stop !== null) {
@@ -53,18 +53,26 @@ export function judgeModels(rows: readonly RequestRow[], stop: ModelStop | null)
 }
 
 /** A request that the provider, or the network on the way to it, failed. */
-export function isProviderFailure({ end, upstream_status: status }: RequestRow): boolean {
+export function isProviderFailure(row: RequestRow): boolean {
+  const { end, upstream_status: status } = row;
   if (end === "cut" || end === "timeout" || end === "unreachable") return true;
+  if (isFailedReply(row)) return true;
   if (end !== "answered" || status === null) return false;
   return status >= 500 || [401, 402, 403, 408, 429].includes(status);
 }
 
-function isSuccess({ end, upstream_status: status }: RequestRow): boolean {
-  return (end === "answered" || end === "capped") && status !== null && status < 300;
+/** A status of success over what is none (an error within a 200, a page of a gateway's). */
+function isFailedReply({ reply_failure: failure }: RequestRow): boolean {
+  return failure === "error" || failure === "empty";
 }
 
-function isRejected({ end, upstream_status: status }: RequestRow): boolean {
-  return end === "answered" && status !== null && status >= 400;
+function isSuccess({ end, upstream_status: status, reply_failure: failure }: RequestRow): boolean {
+  const isWhole = end === "answered" || end === "capped";
+  return isWhole && status !== null && status < 300 && failure === null;
+}
+
+function isRejected({ end, upstream_status: status, reply_failure: failure }: RequestRow): boolean {
+  return end === "answered" && ((status !== null && status >= 400) || failure === "rejected");
 }
 
 function isUnpayable({ end, refusal }: RequestRow): boolean {
@@ -81,12 +89,17 @@ function failed(error: AgentError, info: ApiErrorInfo | null = null): ModelEnd {
   return { kind: "failed", error, info };
 }
 
-/** Spec 2.3: only the status decides, never a body. */
+/**
+ * Spec 2.3: the status decides, and no text of a body. A reply of status 200 that is no answer counts as
+ * one that never came.
+ */
 function apiError(main: readonly RequestRow[], last: RequestRow): [AgentError, ApiErrorInfo] {
-  const status = last.end === "answered" ? last.upstream_status : null;
+  const isStatus = last.end === "answered" && !isFailedReply(last);
+  const status = isStatus ? last.upstream_status : null;
   const bad = main.filter((row) => isProviderFailure(row) || isRejected(row));
   const { subcategory, transient } = kindOf(status);
-  const what = status === null ? WORDS[last.end] : `HTTP ${String(status)}`;
+  const answer = last.reply_failure === null ? undefined : REPLY_WORDS[last.reply_failure];
+  const what = answer ?? (status === null ? WORDS[last.end] : `HTTP ${String(status)}`);
   const tag = transient ? `${subcategory}/transient` : subcategory;
   const message =
     `provider API error [${tag}]: ${String(bad.length)} of ${String(main.length)} requests failed, ` +
@@ -115,6 +128,12 @@ const WORDS: Partial<Record<RequestRow["end"], string>> = {
   cut: "an answer that broke off",
   timeout: "no answer in time",
   unreachable: "no connection",
+};
+
+const REPLY_WORDS: Record<NonNullable<RequestRow["reply_failure"]>, string> = {
+  error: "an error in an answer of HTTP 200",
+  rejected: "a refusal in an answer of HTTP 200",
+  empty: "an answer of HTTP 200 that held none",
 };
 
 function kindOf(status: number | null): {

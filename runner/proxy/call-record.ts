@@ -3,10 +3,12 @@ import type {
   CallPurpose,
   Exchange,
   ModelProtocol,
+  ReplyFailure,
   RequestRow,
 } from "../../core/model/exchange.ts";
 import type { TokenBuckets } from "../../core/model/usage-buckets.ts";
 import type { UsageReading } from "../../core/model/usage-reading.ts";
+import { replyFailure } from "../../core/usage/reply-failure.ts";
 import type { Redactor } from "./redact/redactor.ts";
 import { recordBody } from "./record-body.ts";
 import type { RecordLimits } from "./record-body.ts";
@@ -51,6 +53,8 @@ export class CallRecord {
   ttfbMs: number | null = null;
   heldMs = 0;
   reading: UsageReading | null = null;
+  /** What was seen of the model's output. */
+  outputChars = 0;
   responseBody: unknown = null;
   responseDroppedChars = 0;
   anomaly: string | null = null;
@@ -73,6 +77,12 @@ export class CallRecord {
   refuse(refusal: string): void {
     this.end = "refused";
     this.refusal = refusal;
+  }
+
+  /** Why a whole reply with a status of success is no answer; null for every other end. */
+  get replyFailure(): ReplyFailure | null {
+    const isGood = this.upstreamStatus !== null && this.upstreamStatus < 300;
+    return this.end === "answered" && isGood ? replyFailure(this.reading, this.outputChars) : null;
   }
 
   row(endMs: number): RequestRow {
@@ -101,6 +111,7 @@ export class CallRecord {
       stream: prepared?.facts.stream ?? false,
       sampling: prepared?.facts.sampling ?? null,
       stop_reason: reading?.stopReason ?? null,
+      reply_failure: this.replyFailure,
       usage_status: reading?.status ?? "none",
       tokens: reading?.status === "complete" ? reading.tokens : null,
       reasoning_tokens: reading?.reasoning ?? null,

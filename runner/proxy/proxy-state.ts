@@ -160,8 +160,9 @@ export class ProxyState {
 const PROVIDER_STATUSES = new Set([401, 402, 403, 408, 429]);
 
 /** What the agent caused itself, 400, 404 and 413, is an answer like any other. */
-function isProviderFailure({ end, upstreamStatus }: CallRecord): boolean {
+function isProviderFailure({ end, upstreamStatus, replyFailure }: CallRecord): boolean {
   if (end === "cut" || end === "timeout" || end === "unreachable") return true;
+  if (replyFailure === "error" || replyFailure === "empty") return true;
   return (
     upstreamStatus !== null && (upstreamStatus >= 500 || PROVIDER_STATUSES.has(upstreamStatus))
   );

@@ -45,6 +45,7 @@ export async function serveCall(context: ProxyContext, served: ModelCall): Promi
   const visible = { requestBytes: call.bytes.length, outputChars: 0 };
   try {
     visible.outputChars = await spend(context, served, priced);
+    record.outputChars = visible.outputChars;
   } finally {
     const settlement = record.isOpen ? settleCall(record, priced, visible) : UNUSED;
     settle(context, served, { lease: reservation.lease, settlement });

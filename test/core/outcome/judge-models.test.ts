@@ -28,6 +28,7 @@ function aRow(over: Partial<RequestRow> = {}): RequestRow {
     stream: false,
     sampling: null,
     stop_reason: null,
+    reply_failure: null,
     usage_status: "complete",
     tokens: null,
     reasoning_tokens: null,
@@ -74,6 +75,26 @@ describe("the provider's fault", () => {
       kind: "failed",
       error: { category: "api_error", transient: true },
       info: { dominant_status: null, status_counts: { [end === "cut" ? "200" : end]: 1 } },
+    });
+  });
+
+  test.each(["error", "empty"] as const)("is an answer of 200 that is %s", (failure) => {
+    const row = answered(200, { reply_failure: failure });
+    expect(judgeModels([answered(200), row], null)).toMatchObject({
+      kind: "failed",
+      error: { category: "api_error", transient: true },
+      info: { subcategory: "provider_error", dominant_status: null, failed_requests: 1 },
+    });
+    expect(judgeModels([row, answered(200)], null)).toEqual({ kind: "sound" });
+  });
+
+  test("is no refusal within a 200 that the agent caused itself, once any was served", () => {
+    const row = answered(200, { reply_failure: "rejected" });
+    expect(judgeModels([answered(200), row], null)).toEqual({ kind: "sound" });
+    expect(judgeModels([row], null)).toMatchObject({
+      kind: "failed",
+      error: { category: "api_error" },
+      info: { subcategory: "rejected_request" },
     });
   });
 

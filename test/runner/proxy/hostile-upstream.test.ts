@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { bytesOf, renderedReply } from "../../core/usage/rendered-replies.ts";
 import { aModelServer, aProxy, ask, atEnd, MODEL, PROTOCOLS, textOrCut } from "./proxy-fixture.ts";
 import { heldBufferBytes } from "../../setup/held-bytes.ts";
@@ -196,4 +196,57 @@ test("fifty streams at once lose nothing and mix nothing", async () => {
   expect(new Set(rows.map(({ index }) => index)).size).toBe(50);
   expect(gate.settled).toHaveLength(50);
   expect(proxy.totals().tokens.output).toBe(50 * 40);
+});
+
+const JSON_TYPE = { "content-type": "application/json" };
+const error = (code: string): string => JSON.stringify({ error: { code, message: "no" } });
+const chunk = (fields: object): string => `data: ${JSON.stringify(fields)}\n\n`;
+const text = chunk({ choices: [{ index: 0, delta: { content: "half an ans" } }] });
+
+describe("a status of success over what is no answer", () => {
+  const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 };
+
+  test.each([
+    { what: "an error object", body: error("overloaded"), failure: "error" },
+    { what: "a request's own error", body: error("context_length_exceeded"), failure: "rejected" },
+    { what: "nothing", body: "", failure: "empty" },
+    { what: "a page", body: "<html>origin down</html>", failure: "empty" },
+    {
+      what: "no choice and no use",
+      body: JSON.stringify({ object: "chat.completion", choices: [] }),
+      failure: "empty",
+    },
+    {
+      what: "an error within a stream",
+      body: text + chunk({ error: { code: 502, message: "upstream" } }) + "data: [DONE]\n\n",
+      failure: "error",
+    },
+    {
+      what: "a stop that tells of an error",
+      body: text + chunk({ choices: [{ index: 0, delta: {}, finish_reason: "error" }], usage }),
+      failure: "error",
+    },
+    { what: "text whose usage never came", body: `${text}data: [DONE]\n\n`, failure: null },
+  ])("with $what is told as such", async ({ body, failure }) => {
+    const isStream = body.startsWith("data:");
+    const origin = await aProvider((response) => {
+      response.writeHead(200, isStream ? EVENTS : JSON_TYPE);
+      response.end(body);
+    });
+    const { proxy, rows } = await aProxy(origin);
+    await (await ask(proxy, { protocol: "openai-completions", stream: isStream })).text();
+    await proxy.close();
+    expect(rows[0]).toMatchObject({ end: "answered", upstream_status: 200 });
+    expect(rows[0]?.reply_failure).toBe(failure);
+  });
+
+  test("ends the trial's calls when it comes again and again", async () => {
+    const origin = await aProvider((response) => {
+      response.writeHead(200, JSON_TYPE);
+      response.end(error("overloaded"));
+    });
+    const { proxy } = await aProxy(origin, { limits: { failuresInRow: 3 } });
+    for (let count = 0; count < 3; count += 1) await (await ask(proxy)).text();
+    expect(proxy.stopped()).toMatchObject({ reason: "provider-failing" });
+  });
 });
