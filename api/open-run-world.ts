@@ -1,12 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { createLedger } from "../core/ledger/create-ledger.ts";
 import type { OnEvent } from "../core/events/run-event.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import { identifyProcess } from "../host/process-identity.ts";
 import { systemClock } from "../host/system-clock.ts";
-import { openFilesLedger } from "../stores/ledger/files/files-ledger-store.ts";
-import { processDeaths } from "../stores/ledger/files/process-deaths.ts";
 import { FileJobStore } from "../stores/files/file-job-store.ts";
 import { builtBackend, openBackend } from "./backends.ts";
 import type { RunWorld } from "./run-deps.ts";
@@ -44,15 +41,9 @@ export function openRunWorld(
     modelVariables: { ...env, ...missingKeys(env, dotenvKeys) },
     agentTrees: openAgentTrees(env),
     openLedger: async (pot) => {
+      const { openLedgerFolder } = await import("./open-ledger-folder.ts");
       const dir = resolve(settings.jobsDir, LEDGER_FOLDER);
-      const ledgerStore = await openFilesLedger({
-        dir,
-        onNotice: (message) => {
-          onEvent({ type: "warning", message });
-        },
-      });
-      const ledger = createLedger({ store: ledgerStore, pot, deaths: processDeaths });
-      return { ledger, close: async () => await ledgerStore.close() };
+      return await openLedgerFolder(dir, pot, onEvent);
     },
     onEvent,
     signal,

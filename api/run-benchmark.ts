@@ -1,3 +1,4 @@
+import { hasCaps } from "../core/ledger/caps.ts";
 import type { BudgetSummary } from "../core/model/ledger-budget.ts";
 import type { RunPlan } from "../core/model/plan.ts";
 import type { RunSettings } from "../core/model/settings.ts";
@@ -10,7 +11,7 @@ import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
 import { removeOrphans } from "./remove-orphans.ts";
 import type { RunDeps, RunWorld } from "./run-deps.ts";
 import { type EndedJob, runJob } from "./run-job.ts";
-import { openRunSpend } from "./run-spend.ts";
+import type { RunSpend, SpendOptions } from "./run-spend.ts";
 import { resolveRunModels, type RunModels } from "./run-models.ts";
 import { writeMatrixSummary } from "./write-matrix-summary.ts";
 
@@ -44,7 +45,7 @@ export async function runBenchmark(settings: RunSettings, world: RunWorld): Prom
     await clearOrphans({ ...world, backend });
     const installed = await installAgent(agent, backend.caps.platform, world);
     try {
-      const spend = await openRunSpend({ plan, models, world });
+      const spend = await openSpend({ plan, models, world });
       try {
         return await runRepeats(plan, installed.agent, { ...world, backend, spend });
       } finally {
@@ -67,6 +68,16 @@ async function installAgent(
   if (agent.install === undefined) return { agent, release: () => Promise.resolve() };
   const onInstall = (name: string): void => onEvent({ type: "agent-installing", name });
   return await agent.install({ trees, platform, signal, onInstall });
+}
+
+/**
+ * Null for a run that spends nothing anybody counts, one without models and without a cap: it does not
+ * even load what counts.
+ */
+async function openSpend(options: SpendOptions): Promise<RunSpend | null> {
+  if (options.models === null && !hasCaps(options.plan.settings)) return null;
+  const { openRunSpend } = await import("./run-spend.ts");
+  return await openRunSpend(options);
 }
 
 /** Attack 3: which host gets the key is told before anything goes there. */

@@ -70,15 +70,12 @@ export interface SpendOptions {
 }
 
 /**
- * Opens the command's pot, or goes on with it; null for a run that spends nothing anybody counts: one
- * without models and without a cap. Throws `BenchError` when the ledger cannot be had.
+ * Opens the command's pot, or goes on with it. Throws `BenchError` when the ledger cannot be had.
  */
-export async function openRunSpend(options: SpendOptions): Promise<RunSpend | null> {
+export async function openRunSpend(options: SpendOptions): Promise<RunSpend> {
   const { plan, models, world } = options;
   const { settings } = plan;
   const caps = parseCaps(settings);
-  const isCapped = Object.values(caps).some((cap) => cap !== null);
-  if (models === null && !isCapped) return null;
   const { pot, ofJob } = await potOf(plan, world);
   const { ledger, close } = await world.openLedger(pot);
   try {

@@ -92,7 +92,11 @@ class CloudJob {
         await this.#sync();
       });
     } catch (error) {
-      if (!deps.signal.aborted) throw error;
+      if (!deps.signal.aborted) {
+        // What has ended is paid for: the same command must find it here.
+        await this.#sync();
+        throw error;
+      }
       await sweep.stop();
       const running = await endTasks(this.#account, run);
       deps.onEvent({ type: "cloud-run-stopped", run, running });

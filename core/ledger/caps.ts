@@ -26,6 +26,11 @@ export function parseCaps(flags: CapFlags): Caps {
   };
 }
 
+/** Whether any cap was given, 0 included. */
+export function hasCaps(flags: CapFlags): boolean {
+  return cappedUnits(parseCaps(flags)).length > 0;
+}
+
 /** `--max-cost-per-trial` in millionths of a dollar. */
 export function parseTrialCap(maxCostPerTrialUsd: number | null): number | null {
   return parseCap("--max-cost-per-trial", maxCostPerTrialUsd, 1e6);

@@ -4,7 +4,7 @@ import type { AgentDefinition } from "../../core/model/agent-definition.ts";
 import { saidNetworks } from "../../core/plan/phase-networks.ts";
 import type { HeldTree, TreeRecipe } from "../../core/ports/agent-trees.ts";
 import { SandboxError } from "../../core/ports/sandbox.ts";
-import { type AcpLaunch, runAcpAgent } from "../acp/run-acp-agent.ts";
+import type { AcpLaunch } from "../acp/run-acp-agent.ts";
 import { sessionServers } from "../acp/mcp-servers.ts";
 import {
   type Agent,
@@ -86,6 +86,8 @@ async function runDefinition(
   await checkPrograms(run);
   const files = fillFiles(definition.files, filling, effort !== null);
   if (files.length > 0) await sandbox.put(packHome(files, uid), home);
+  // A control's run loads no protocol that it never speaks.
+  const { runAcpAgent } = await import("../acp/run-acp-agent.ts");
   return await runAcpAgent(launchOf(definition, run, filling, effort), run, models);
 }
 
