@@ -101,11 +101,12 @@ async function runNpm(
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
   const kill = (): void => {
-    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    if (child.pid !== undefined) killGroup(child.pid);
   };
   const ending = new AbortController();
   for (const stop of [signal, limit])
     stop.addEventListener("abort", kill, { once: true, signal: ending.signal });
+  if (signal.aborted) kill();
   try {
     const code = await new Promise<number | string>((resolve) => {
       child.once("error", (error) => resolve(error.message));
@@ -115,6 +116,15 @@ async function runNpm(
     return { code, output: typeof code === "string" && output === "" ? code : output };
   } finally {
     ending.abort();
+  }
+}
+
+/** One that has just ended by itself is no failure. */
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
   }
 }
 

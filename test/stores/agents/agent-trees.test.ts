@@ -135,6 +135,12 @@ test("an aborted install ends npm and all that it started", async () => {
   await expect.poll(() => processState(child)).toBe("dead");
 });
 
+test("an install whose run was stopped before it began waits for no npm", async () => {
+  useNpm("sleep 600.5");
+  const signal = AbortSignal.abort(new Error("stopped"));
+  await expect(open().open(RECIPE, options(signal))).rejects.toThrow("stopped");
+});
+
 test("the lock of an installer that was killed is taken over", async () => {
   await open().open({ ...RECIPE, name: "other" }, options());
   const identity = await identityOfDead();
