@@ -24,7 +24,15 @@ export interface RunFlag {
 /** Settings while flags are being read. */
 export type Draft = { -readonly [K in keyof RunSettingsInput]?: RunSettingsInput[K] };
 
-type TextKey = "prices" | "model" | "jobsDir" | "jobName" | "summaryOut" | "sandboxUser" | "agent";
+type TextKey =
+  | "prices"
+  | "model"
+  | "reasoningEffort"
+  | "jobsDir"
+  | "jobName"
+  | "summaryOut"
+  | "sandboxUser"
+  | "agent";
 type ListKey = "include" | "exclude" | "localInclude" | "passEnv";
 
 function into<K extends keyof RunSettingsInput>(
@@ -89,6 +97,12 @@ export const RUN_FLAGS: readonly RunFlag[] = [
     set: text("agent"),
   },
   { flags: "-m, --model <model>", help: "provider/model, or a bare name", set: text("model") },
+  {
+    flags: "--reasoning-effort <level>",
+    help: "how hard the model thinks, by the agent's own word for it (claude, codex)",
+    hidden: true,
+    set: text("reasoningEffort"),
+  },
   {
     flags: "--max-cost-usd <usd>",
     help: "a hard cap in dollars for the whole command, resumes included",
@@ -236,28 +250,4 @@ export const RUN_FLAGS: readonly RunFlag[] = [
     hidden: true,
     set: into("agentIdleTimeoutSec", readIdleSeconds),
   },
-];
-
-/** Flags of BenchFlow that this edition knows and does not have yet: refused, never ignored. */
-export const UNBUILT_RUN_FLAGS: readonly string[] = [
-  "--provider-file <file>",
-  "--allow-login-in-sandbox",
-  "--integrity <mode>",
-  "--reviewer-agent <name>",
-  "--reviewer-model <model>",
-  "--config <file>",
-  "--matrix <file>",
-  "--source-repo <repo>",
-  "--source-env <name>",
-  "--registry <source>",
-  "--skills-dir <dir>",
-  "--skill-mode <mode>",
-  "--prompt <text>",
-  "--extra-instruction <text>",
-  "--agent-env <k=v>",
-  "--reasoning-effort <level>",
-  "--loop-strategy <spec>",
-  "--usage-tracking <mode>",
-  "--config-override <patch>",
-  "--publish-hf <repo>",
 ];

@@ -20,13 +20,20 @@ export interface AgentOptions {
 /** The agent of that name or alias. Throws `BenchError` (`usage`) before anything is created. */
 export function chooseAgent(name: string, { effort = null }: AgentOptions = {}): Agent {
   const control = CONTROLS.find((agent) => agent.name === name);
-  if (control !== undefined) return control;
+  if (control !== undefined) {
+    if (effort !== null) throw noEffort(name);
+    return control;
+  }
   const known = name.startsWith("acp:") ? commandAgent(name) : findAgent(name);
-  if (effort !== null && known.definition.effort === null)
-    throw new BenchError("usage", `agent ${name} has no reasoning effort to set`, {
-      next: "leave --reasoning-effort out",
-    });
+  if (effort !== null && known.definition.effort === null) throw noEffort(name);
   return acpAgent(known, { effort });
+}
+
+/** An effort that nobody is told would stand in the results as if it had been. */
+function noEffort(name: string): BenchError {
+  return new BenchError("usage", `agent ${name} has no reasoning effort to set`, {
+    next: "leave --reasoning-effort out",
+  });
 }
 
 function findAgent(name: string): KnownAgent {

@@ -71,3 +71,15 @@ test("doctor with a task folder says how many of its tasks run where, and create
   expect((await run("doctor")).out).not.toContain("tasks on");
   expect(await readdir(root)).toEqual(["tasks"]);
 });
+
+test("an effort is part of the plan of an agent that has one, and refused for others", async () => {
+  const { root, tasks, run } = await twoTasks();
+  const flags = ["--reasoning-effort", "high", "--env", "local", "-o", join(root, "jobs")];
+  const key = { OPENAI_API_KEY: "sk-test", BENCHFLOW_STATE_DIR: join(root, "state") };
+  const codex = ["-a", "codex", "-m", "openai/gpt-5", "--dry-run", "--json"];
+  const { out } = await benchWith(key, root, "run", tasks, ...flags, ...codex);
+  expect(JSON.parse(out)).toMatchObject({ scoreSettings: { reasoning_effort: "high" } });
+  await expect(run("run", tasks, ...flags, "-a", "oracle", "--dry-run")).rejects.toThrow(
+    "agent oracle has no reasoning effort to set",
+  );
+});

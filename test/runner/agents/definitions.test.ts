@@ -136,7 +136,8 @@ describe("an agent is chosen", () => {
 
   test("with an effort only where it has one", () => {
     expect(chooseAgent("codex", { effort: "high" }).name).toBe("codex-acp");
-    expect(() => chooseAgent("opencode", { effort: "high" })).toThrow(/no reasoning effort/u);
+    for (const name of ["opencode", "acp:my-agent", "oracle", "nop"])
+      expect(() => chooseAgent(name, { effort: "high" })).toThrow(/no reasoning effort/u);
   });
 
   test("its exact versions are part of what it is", () => {

@@ -1,0 +1,22 @@
+/** Flags of BenchFlow that this edition knows and does not have yet: refused, never ignored. */
+export const UNBUILT_RUN_FLAGS: readonly string[] = [
+  "--provider-file <file>",
+  "--allow-login-in-sandbox",
+  "--integrity <mode>",
+  "--reviewer-agent <name>",
+  "--reviewer-model <model>",
+  "--config <file>",
+  "--matrix <file>",
+  "--source-repo <repo>",
+  "--source-env <name>",
+  "--registry <source>",
+  "--skills-dir <dir>",
+  "--skill-mode <mode>",
+  "--prompt <text>",
+  "--extra-instruction <text>",
+  "--agent-env <k=v>",
+  "--loop-strategy <spec>",
+  "--usage-tracking <mode>",
+  "--config-override <patch>",
+  "--publish-hf <repo>",
+];
