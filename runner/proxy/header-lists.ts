@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Redactor } from "./redact/redactor.ts";
 
 /** What of an agent's headers goes to the provider. Credentials, session ids and cookies never do. */
 const REQUEST_HEADERS = new Set([
@@ -28,12 +29,19 @@ export function upstreamHeaders(headers: IncomingHttpHeaders): Record<string, st
   return { ...passed, "content-type": "application/json", "accept-encoding": "identity" };
 }
 
-/** The provider's headers that may reach the agent. */
-export function agentHeaders(headers: Readonly<Record<string, string>>): OutgoingHttpHeaders {
-  return pick(
+/** The provider's headers that may reach the agent and the record; one that repeats a secret is neither's. */
+export function agentHeaders(
+  headers: Readonly<Record<string, string>>,
+  redactor: Pick<Redactor, "knownIn">,
+): Record<string, string> {
+  const picked = pick(
     headers,
     (name) => REPLY_HEADERS.has(name) || REPLY_PREFIXES.some((prefix) => name.startsWith(prefix)),
   );
+  const clean = Object.entries(picked).filter(
+    ([name, value]) => redactor.knownIn(name) === name && redactor.knownIn(value) === value,
+  );
+  return Object.fromEntries(clean);
 }
 
 function pick(

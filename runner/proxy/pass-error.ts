@@ -5,6 +5,7 @@ import { UsageMeter } from "../../core/usage/usage-meter.ts";
 import type { ProxyError } from "./error-reply.ts";
 import { agentHeaders } from "./header-lists.ts";
 import type { ProxyContext } from "./proxy-context.ts";
+import type { Redactor } from "./redact/redactor.ts";
 import type { HeldCall } from "./reserve-spend.ts";
 
 const MAX_ERROR_BYTES = 1024 * 1024;
@@ -41,7 +42,7 @@ export async function passError(
   const { status } = reply;
   const code = ABOUT_KEYS.get(status);
   record.responseBody = code === undefined ? (parseJson(text) ?? text) : withoutMessage(text);
-  const headers = agentHeaders(reply.headers);
+  const headers = agentHeaders(reply.headers, context.redactor);
   if (WAITABLE.has(status) && headers["retry-after"] === undefined)
     headers["retry-after"] = String(context.limits.retryAfterSec);
   const plain = `the provider answered ${status}`;
@@ -54,7 +55,7 @@ export async function passError(
       code: textOf(recordOf(error)["code"]) ?? `upstream_${status}`,
       message: told === "" ? plain : `${plain}: ${told}`,
     });
-  } else agent.send(status, headers, context.redactor.knownIn(text));
+  } else agent.send(status, headers, withoutSecrets(text, context.redactor));
   if (code !== undefined)
     context.state.tell({ type: "provider-refused", status, index: record.index });
 }
@@ -73,6 +74,21 @@ async function readErrorBody(reply: UpstreamReply): Promise<Uint8Array> {
     if (!(thrown instanceof UpstreamError)) throw thrown;
   }
   return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES);
+}
+
+/**
+ * An error's body without any known secret, also where JSON spells its letters as escapes: only then is
+ * the body not the provider's own text any more.
+ */
+function withoutSecrets(text: string, redactor: Redactor): string {
+  const body = parseJson(text);
+  let isFound = false;
+  const clean = redactor.value(body, (part) => {
+    const known = redactor.knownIn(part);
+    isFound ||= known !== part;
+    return known;
+  });
+  return redactor.knownIn(isFound ? JSON.stringify(clean) : text);
 }
 
 /** Of an error about keys only the words that no key can be in. */

@@ -62,6 +62,7 @@ class ReplyPump {
   readonly #relayed: RelayedCall;
   readonly #reply: UpstreamReply;
   readonly #clock: ProxyContext["clock"];
+  readonly #redactor: ProxyContext["redactor"];
   readonly #isStream: boolean;
   readonly #meter: UsageMeter;
   readonly #assembler: ReplyAssembler;
@@ -79,6 +80,7 @@ class ReplyPump {
     this.#relayed = relayed;
     this.#reply = reply;
     this.#clock = context.clock;
+    this.#redactor = context.redactor;
     this.#maxEventBytes = context.limits.maxEventBytes;
     this.#isStream = isEventStream(reply, call);
     this.#budget = new KeepBudget(context.limits.maxRecordChars);
@@ -158,7 +160,7 @@ class ReplyPump {
   #head(): void {
     const { agent, record } = this.#relayed;
     if (agent.isCommitted) return;
-    const headers = agentHeaders(this.#reply.headers);
+    const headers = agentHeaders(this.#reply.headers, this.#redactor);
     agent.head(this.#reply.status, headers);
     record.ttfbMs = this.#clock.monotonicMs() - record.startMs;
   }

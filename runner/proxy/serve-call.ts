@@ -121,7 +121,10 @@ async function spend(
       },
     });
     if (forwarded.kind === "reply")
-      Object.assign(record.responseHeaders, agentHeaders(forwarded.reply.headers));
+      Object.assign(
+        record.responseHeaders,
+        agentHeaders(forwarded.reply.headers, context.redactor),
+      );
     if (forwarded.kind === "failed") answerUnreached(served, forwarded.error);
     else if (forwarded.reply.status >= 300) await passError(context, served, forwarded.reply);
     else outputChars = await relay(context, served, { reply: forwarded.reply, claim });

@@ -53,6 +53,34 @@ test.each(PROTOCOLS)(
   },
 );
 
+test("headers that repeat the key, and errors that spell it in escapes, reach nobody", async () => {
+  const escaped = PROVIDER_KEY.replaceAll(
+    /./gu,
+    (letter) => `\\u${(letter.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
+  );
+  const echoing = createServer((request, response) => {
+    request.resume();
+    const headers = { "x-request-id": PROVIDER_KEY, "retry-after": "7" };
+    const isError = (request.url ?? "").includes("chat");
+    response.writeHead(isError ? 400 : 200, { ...headers, "content-type": "application/json" });
+    response.end(`{"error":{"message":"of ${escaped}","code":"bad"}}`);
+  });
+  await new Promise<void>((resolve) => {
+    echoing.listen(0, "127.0.0.1", resolve);
+  });
+  atEnd(async () => echoing.close());
+  const { port } = echoing.address() as AddressInfo;
+  const { proxy, exchanges, rows } = await aProxy(`http://127.0.0.1:${port}`);
+  const failed = await ask(proxy, { protocol: "openai-completions" });
+  expect(await failed.json()).toEqual({ error: { message: "of ***REDACTED***", code: "bad" } });
+  const good = await ask(proxy, { protocol: "anthropic-messages" });
+  await good.text();
+  await proxy.close();
+  expect(failed.headers.get("retry-after")).toBe("7");
+  for (const { headers } of [failed, good]) expect(headers.get("x-request-id")).toBeNull();
+  expect(holdsKey(JSON.stringify([rows, exchanges]))).toBe(false);
+});
+
 test("a key that a model says, split over many events, leaves no trace in the record (failures C-58)", async () => {
   // Split over many events, which a search through the bytes would miss.
   const server = await aModelServer({
