@@ -10,6 +10,8 @@ const MAX_INDEX_BYTES = 1024 ** 3;
 
 const SyncIndex = z.object({
   schema_version: z.literal(1),
+  /** The run that was last synced here; a job that was resumed has several. */
+  run: z.string(),
   /** The manifest that the tree was last made equal to; null while the run goes on. */
   manifest: z.string().nullable(),
   /** Attempt, or empty for the job's own files: path to what the file looked like when it was written. */
@@ -25,13 +27,17 @@ const SyncIndex = z.object({
 export type SyncIndex = z.infer<typeof SyncIndex>;
 export type SyncedFolder = SyncIndex["folders"][string];
 
-/** What was synced here before; an index that is lost or damaged only costs hashing everything again. */
-export function readSyncIndex(jobDir: string): SyncIndex {
+/**
+ * What was synced here before; an index that is lost or damaged only costs hashing everything again. Of
+ * another run's it keeps the files: its manifest says nothing of this one.
+ */
+export function readSyncIndex(jobDir: string, run: string): SyncIndex {
   const found = readFileBytes(join(jobDir, INDEX_FILE), MAX_INDEX_BYTES);
-  const none: SyncIndex = { schema_version: 1, manifest: null, folders: {} };
+  const none: SyncIndex = { schema_version: 1, run, manifest: null, folders: {} };
   if (found.kind !== "read") return none;
   try {
-    return SyncIndex.parse(JSON.parse(new TextDecoder().decode(found.bytes)));
+    const index = SyncIndex.parse(JSON.parse(new TextDecoder().decode(found.bytes)));
+    return index.run === run ? index : { ...index, run, manifest: null };
   } catch {
     return none;
   }

@@ -46,7 +46,7 @@ export async function syncJob(
   jobDir: string,
   options: SyncOptions = {},
 ): Promise<SyncedJob> {
-  const index = readSyncIndex(jobDir);
+  const index = readSyncIndex(jobDir, layout.run);
   const isWhole = options.verify !== true && isUntouched(jobDir, index);
   const unless = isWhole && index.manifest !== null ? index.manifest : undefined;
   const found = await store.open(layout.manifest, unless);
@@ -98,7 +98,7 @@ export async function syncJob(
     await syncJobFiles(store, { layout, jobDir, manifest, index }, { folders, ended });
   const complete = manifest?.complete ?? false;
   const version = complete && found !== null ? found.version : null;
-  await writeSyncIndex(jobDir, { schema_version: 1, manifest: version, folders });
+  await writeSyncIndex(jobDir, { ...index, manifest: version, folders });
   return { attempts: attempts.size, ...ended, complete };
 }
 

@@ -97,6 +97,19 @@ describe("a sync", () => {
     expect(await attemptTrees(copy)).toEqual(await attemptTrees(source));
   });
 
+  test("of a later run of the same job brings what has ended, though the earlier one is whole", async () => {
+    await writeManifest();
+    await syncJob(objects, layout, copy);
+    const later = new RunLayout("nightly-again");
+    const jobs = temporaryFolder();
+    const job = await openNew(new FileJobStore(jobs), jobs);
+    const name = await sealedAttempt(job, "delta");
+    await uploadAttempt(objects, join(job.dir, name), later.attempt(name));
+    await job.close();
+    expect(await syncJob(objects, later, copy)).toMatchObject({ attempts: 1, complete: false });
+    expect(await treeOf(copy)).toContain(`${name}/seal.json`);
+  });
+
   test("finds and repairs a file that is gone or has other bytes, and keeps the changed one", async () => {
     await writeManifest();
     await syncJob(objects, layout, copy);
