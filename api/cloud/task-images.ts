@@ -7,6 +7,7 @@ import { BenchError } from "../../core/errors.ts";
 import type { CloudImage } from "../../core/model/cloud-work.ts";
 import type { Task } from "../../core/model/task.ts";
 import type { ObjectStore } from "../../core/ports/object-store.ts";
+import { SandboxError } from "../../core/ports/sandbox.ts";
 import { bodyOfBytes, readObject } from "../../stores/objects/object-body.ts";
 import type { CloudAccount } from "./cloud-account.ts";
 import { packImageContext } from "./image-context.ts";
@@ -26,10 +27,12 @@ const FIRST_POLL_MS = 250;
 /**
  * The image of a task: one that CodeBuild made of the task's build context, under the context's hash, built
  * now when the repository does not have it. A prebuilt image is taken over the same way, so that no trial
- * pulls from elsewhere. Throws `BenchError` (`config`) when the build fails.
+ * pulls from elsewhere. Throws `BenchError` (`config`) for a Dockerfile that cannot be read and a build that fails.
  */
 export async function taskImage(task: Task, deps: ImageDeps): Promise<CloudImage> {
-  const context = await packImageContext(task, deps.baseImageMap);
+  const context = await packImageContext(task, deps.baseImageMap).catch((error: unknown) => {
+    throw unpacked(task, error);
+  });
   const sha256 = createHash("sha256").update(context).digest("hex");
   const reference = `${deps.account.stack.OutImages}:${sha256}`;
   const found = await findImage(sha256, reference, deps);
@@ -141,5 +144,14 @@ function unbuilt(
   const log = logs?.deepLink ?? "the build project's log group";
   return new BenchError("config", `the image of task ${task.name} was not built: ${buildStatus}`, {
     next: `read ${log}`,
+  });
+}
+
+/** A Dockerfile or an ignore file that cannot be read is the task's; what else is thrown stays as it is. */
+function unpacked(task: Task, error: unknown): unknown {
+  if (!(error instanceof SandboxError)) return error;
+  return new BenchError("config", `the image of task ${task.name}: ${error.message}`, {
+    next: "mend it, or leave the task out with -x",
+    cause: error,
   });
 }

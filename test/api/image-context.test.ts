@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { packImageContext } from "../../api/cloud/image-context.ts";
+import { type ImageDeps, taskImage } from "../../api/cloud/task-images.ts";
+import type { Task } from "../../core/model/task.ts";
 import { readTar } from "../../core/tar/read-tar.ts";
 import { tempFolder, writeFiles } from "../stores/task-folders/temp-tasks.ts";
 
@@ -43,4 +45,16 @@ test("a prebuilt image is taken over, mapped as base images are", async () => {
   const task = { dir: "/", environmentDir: "environment", image };
   const files = await filesOf(await packImageContext(task, { debian: "mirror/debian" }));
   expect(files).toEqual({ Dockerfile: "FROM mirror/debian\n" });
+});
+
+test("a Dockerfile that cannot be read is told with its task, before the account is asked", async () => {
+  const dir = await tempFolder();
+  await writeFiles(dir, { "environment/Dockerfile": "RUN first\n" });
+  const image = { kind: "dockerfile", contextDigest: "sha256:0" } as const;
+  const task = { name: "bad", dir, environmentDir: "environment", image } as Task;
+  const nothing = { baseImageMap: {} } as ImageDeps;
+  await expect(taskImage(task, nothing)).rejects.toMatchObject({
+    kind: "config",
+    message: expect.stringMatching(/^the image of task bad: /u),
+  });
 });
