@@ -180,8 +180,9 @@ async function attemptOf(
   return join(jobs, job ?? "", attempts[0] ?? "");
 }
 
+/** Fails for a file that is not there: what it lacks would prove nothing. */
 async function readLossy(path: string): Promise<string> {
-  return new TextDecoder().decode(await readFile(path).catch(() => new Uint8Array()));
+  return new TextDecoder().decode(await readFile(path));
 }
 
 /** A service of this machine that no sandbox may reach: on its loopback, or where clouds hand out keys. */
