@@ -143,20 +143,23 @@ class CommandSpend implements RunSpend {
     const { ledger } = this.#open;
     const token = `${world.newHex8()}${world.newHex8()}`;
     const holder = world.ownerProcess;
+    const setting = plan.settingsDigest.slice(-32);
+    const trialCaps = callsModels ? this.#trialCaps : NO_CAPS;
     const request = {
       attempt,
       by: token,
       order,
-      setting: plan.settingsDigest.slice(-32),
+      // What verifying alone needs says nothing of what an agent needs.
+      setting: callsModels ? setting : `verify-${setting}`,
       least: callsModels ? this.#least : { ...this.#least, microUsd: 0, tokens: 0 },
-      trialCaps: this.#trialCaps,
+      trialCaps,
       claim: { token, holder },
     };
     const deps = { ledger, clock: world.clock };
     const admission = await this.#inTurn(() => waitForAdmission(deps, request, signal));
     switch (admission.kind) {
       case "admitted": {
-        const owner = { open: admission.open, token, holder, trialCaps: this.#trialCaps };
+        const owner = { open: admission.open, token, holder, trialCaps };
         const account = openTrialAccount(deps, owner);
         return { kind: "admitted", spend: { account, models: this.#modelsOn(account) } };
       }

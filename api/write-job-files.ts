@@ -71,7 +71,10 @@ export async function writeJobFiles(
   return { ...tree, budget };
 }
 
-/** Those that the budget stopped while they ran, and those that it kept from starting. */
+/**
+ * Those that the budget stopped while they ran, and those that it kept from starting, work that was only
+ * to be verified again among them.
+ */
 export function budgetLists(
   { trials, neverStarted }: JobTrials,
   refused: ReadonlySet<string>,
@@ -79,7 +82,8 @@ export function budgetLists(
   const cancelled = trials.flatMap(({ taskName, record: { outcome } }) =>
     outcome.kind === "unscored" && outcome.fault === "budget" ? [taskName] : [],
   );
-  return { cancelled, notStarted: neverStarted.filter((name) => refused.has(name)) };
+  const began = trials.map(({ taskName }) => taskName).filter((name) => !cancelled.includes(name));
+  return { cancelled, notStarted: [...neverStarted, ...began].filter((name) => refused.has(name)) };
 }
 
 /** Whether the file was anything else before. */

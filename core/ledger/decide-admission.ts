@@ -2,7 +2,7 @@ import { LEDGER_UNITS } from "../model/ledger-amount.ts";
 import type { Amount, Balance, Caps, LedgerUnit } from "../model/ledger-amount.ts";
 import type { PotView, Stop } from "../model/ledger-pot.ts";
 import type { AdmitRequest } from "../model/ledger-request.ts";
-import { amountOf, mapUnits, plus, shortUnit } from "./amounts.ts";
+import { NOTHING, amountOf, larger, mapUnits, plus, shortUnit } from "./amounts.ts";
 import { cappedUnits } from "./caps.ts";
 import { findSources } from "./find-sources.ts";
 import type { Sources } from "./find-sources.ts";
@@ -30,7 +30,8 @@ export function decideAdmission(view: PotView, request: AdmitRequest): Admission
   if (stop !== null) return { kind: "stopped", stop };
   const earmark = earmarkFor(view, request);
   const started = amountOf({ rollouts: request.least.rollouts });
-  const missing = shortUnit(spendable(view), plus(earmark, started));
+  // A pot that is overspent in one unit has still enough for a trial that needs nothing of it.
+  const missing = shortUnit(larger(spendable(view), NOTHING), plus(earmark, started));
   if (missing !== null) return { kind: "refused", unit: missing };
   if (isLearning(view, request)) return { kind: "wait", why: "learning" };
   const leases = leasesOf(view);
@@ -51,7 +52,10 @@ export function earmarkFor(view: PotView, request: AdmitRequest): Amount {
   const { least, trialCaps, setting } = request;
   return mapUnits((unit) => {
     if (view.head.caps[unit] === null || unit === "rollouts") return 0;
-    return trialCaps[unit] ?? Math.max(least[unit], highPeak(view.shards, setting, unit));
+    const own = trialCaps[unit];
+    if (own !== null) return own;
+    // A trial that is only verified again has no use for dollars, whatever others of its setting had.
+    return least[unit] === 0 ? 0 : Math.max(least[unit], highPeak(view.shards, setting, unit));
   });
 }
 

@@ -47,6 +47,12 @@ describe("what is set aside for a trial", () => {
     expect(earmarkFor(aView(shards, caps), request).microUsd).toBe(80);
   });
 
+  test("is nothing of a unit that it cannot use, whatever others needed", () => {
+    const view = aView([aShard(learned({ "s|microUsd|64": 30 }, 30))], caps);
+    const free = amountOf({ rollouts: 1 });
+    expect(earmarkFor(view, { ...request, least: free }).microUsd).toBe(0);
+  });
+
   test("is nothing of a unit without a cap", () => {
     const view = aView([aShard(learned({ "s|tokens|64": 30 }, 30))], caps);
     expect(earmarkFor(view, request).tokens).toBe(0);
@@ -54,6 +60,14 @@ describe("what is set aside for a trial", () => {
 });
 
 describe("a trial starts", () => {
+  test("without a dollar where it needs none, even from a pot that is overspent", () => {
+    const free = amountOf({ rollouts: 1 });
+    const shard = { remaining: { ...plenty, microUsd: -500 }, samples: { s: 30 } };
+    const view = aView([aShard({ ...shard, peaks: { "s|microUsd|64": 30 } })], { microUsd: 0 });
+    expect(decideAdmission(view, { ...request, least: free }).kind).toBe("admit");
+    expect(decideAdmission(view, request)).toEqual({ kind: "refused", unit: "microUsd" });
+  });
+
   test("only when the pot can set its money aside, and never when the pot could not serve it", () => {
     const rich = aView([aShard({ remaining: { ...plenty, microUsd: 20 } })], caps);
     expect(decideAdmission(rich, request).kind).toBe("admit");
