@@ -1,6 +1,7 @@
 import { RequestError } from "@agentclientprotocol/sdk";
 import * as z from "zod";
 import type { ErrorCategory } from "../../core/model/outcome.ts";
+import { Redactor } from "../proxy/redact/redactor.ts";
 import type { AcpConnection } from "./acp-connection.ts";
 
 /** Why an agent could not be brought to work, with the contract's category. */
@@ -171,7 +172,8 @@ async function answered(request: Promise<unknown>, { method, stepMs, agentName }
 
 /** The contract's words for an agent's own error (spec 2.3), with what it told beside it. */
 export function acpErrorText(error: RequestError): string {
-  const data =
-    error.data === undefined ? "" : ` (${JSON.stringify(error.data)?.slice(0, 500) ?? ""})`;
+  // An agent may nest it deeper than a serialiser can go.
+  const told = new Redactor([]).value(error.data);
+  const data = told === undefined ? "" : ` (${JSON.stringify(told).slice(0, 500)})`;
   return `ACP error ${String(error.code)}: ${error.message.slice(0, 1000)}${data}`;
 }

@@ -1,6 +1,7 @@
 import { BenchError, messageOf } from "../../core/errors.ts";
 import type { ModelUse } from "../../core/ports/model-access.ts";
-import { AGENT_NODE } from "../agents/agent.ts";
+import type { AgentError } from "../../core/model/outcome.ts";
+import { AGENT_NODE, type AgentReport } from "../agents/agent.ts";
 import type { AttemptState } from "../attempt-state.ts";
 import type { SetUp } from "../start-sandbox.ts";
 import { BudgetStop } from "./budget-stop.ts";
@@ -87,16 +88,16 @@ function judge(state: AttemptState, { end, calls }: ModelUse, heldMs: number): v
   if (heldMs > spec.agentTimeoutSec * 1000) {
     const message = `its requests were held for ${String(Math.round(heldMs / 1000))} s, longer than its agent may work`;
     state.stop ??= { kind: "models", error: { category: "infra_failure", message } };
-  } else if (calls.main_requests === 0 && isIdle(report)) {
-    const message =
-      "suspected provider API error: the agent asked its model nothing and called no tool";
-    state.stop ??= { kind: "models", error: { category: "suspected_api_error", message } };
-  }
+  } else if (calls.main_requests === 0 && report !== null && report.toolCalls === 0)
+    state.stop ??= { kind: "models", error: errorOfIdle(report) };
 }
 
-/** Whether an agent did nothing, and nothing else says why (spec 2.3). */
-function isIdle(report: AttemptState["report"]): boolean {
-  return report !== null && report.toolCalls === 0 && report.end.kind !== "error";
+/** Why an agent did nothing: its own error, where it told one (spec 2.3). */
+function errorOfIdle({ end }: AgentReport): AgentError {
+  if (end.kind === "error") return end.error;
+  const message =
+    "suspected provider API error: the agent asked its model nothing and called no tool";
+  return { category: "suspected_api_error", message };
 }
 
 const COST_LIMIT = { kind: "limit", limit: "cost", error: null } as const;

@@ -8,6 +8,7 @@ import { ModelCalls } from "../../core/model/model-calls.ts";
 import type { TrialRecord } from "../../core/model/record.ts";
 import type { RunSettingsInput } from "../../core/model/settings.ts";
 import type { ModelAccess, ModelEnd, OpenModels } from "../../core/ports/model-access.ts";
+import type { AgentEnd } from "../../core/outcome/trial-evidence.ts";
 import { type Agent, NO_USAGE } from "../../runner/agents/agent.ts";
 import { someSettings } from "../core/plan/plan-builders.ts";
 import { packFile } from "../../runner/pack-file.ts";
@@ -35,6 +36,7 @@ interface Wish {
   readonly heldMs?: number;
   readonly calls?: Partial<ModelCalls>;
   readonly toolCalls?: number;
+  readonly agentEnd?: AgentEnd;
   /** Thrown when the models are closed. */
   readonly closeError?: Error;
   readonly reserve?: () => Promise<Reservation>;
@@ -90,7 +92,7 @@ function spendOf(wish: Wish, told: Told): RunSpend {
 }
 
 /** Solves the task, then ends. */
-function solver(toolCalls: number): Agent {
+function solver({ toolCalls = 1, agentEnd: end = { kind: "completed" } }: Wish): Agent {
   return {
     name: "script-models",
     runsAs: "agent-user",
@@ -99,7 +101,6 @@ function solver(toolCalls: number): Agent {
     mounts: [],
     run: async ({ sandbox, workdir }) => {
       await sandbox.put(packFile("answer", Buffer.from("1"), 0o644), workdir);
-      const end = { kind: "completed" } as const;
       return { agentName: "s", end, toolCalls, skillInvocations: 0, prompts: [], usage: NO_USAGE };
     },
   };
@@ -120,7 +121,7 @@ async function runOne(wish: Wish, over: Partial<RunSettingsInput> = {}) {
   if (job === undefined) throw new Error("a plan without a job");
   const folder = await scene.store.openJob({ ...job, mode: "new", evaluation: "{}\n" });
   const deps = { ...scene.world, backend: scene.backend, spend: spendOf(wish, told) };
-  const agent = solver(wish.toolCalls ?? 1);
+  const agent = solver(wish);
   const ended = runTrials({ plan, job, folder, agent, deps, notStarted: new Set() });
   const error: unknown = await ended.then(
     () => null,
@@ -154,6 +155,18 @@ describe("a trial whose models were sound", () => {
       fault: "setup",
     });
     expect(record?.rewards).toEqual({ reward: 1 });
+  });
+
+  test("and asked nothing while its agent only failed has no score, and says how it failed", async () => {
+    const error = { category: "agent_integration", message: "refused session/new" } as const;
+    const agentEnd = { kind: "error", error, exitCode: null } as const;
+    const wish = { toolCalls: 0, agentEnd };
+    const { record } = await runOne({ ...wish, calls: { main_requests: 0 } });
+    const { category, message: detail } = error;
+    expect(record?.outcome).toMatchObject({ kind: "unscored", category, detail });
+    // One that asked its model is graded by what it left.
+    const { record: asked } = await runOne(wish);
+    expect(asked?.outcome.kind).toBe("scored");
   });
 
   test("and held its requests for longer than an agent may work is void, whatever its reward", async () => {

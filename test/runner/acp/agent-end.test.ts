@@ -54,6 +54,16 @@ describe("an agent whose output ended although it was not done", () => {
   });
 });
 
+test("an agent's error that is nested without end is told, its code first", () => {
+  const depth = 100_000;
+  const data: unknown = JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`);
+  const end = endOfFailure(new RequestError(-32_603, "no", data), FACTS);
+  expect(end).toMatchObject({ kind: "error", error: { category: "acp_error" } });
+  const message = end.kind === "error" ? end.error.message : "";
+  expect(message).toMatch(/^ACP error -32603: no \(\{"a":/u);
+  expect(message.length).toBeLessThan(600);
+});
+
 test("a failure of the sandbox is thrown on, with its type", () => {
   const lost = new SandboxError("lost", "gone");
   expect(() => endOfFailure(lost, FACTS)).toThrow(lost);
