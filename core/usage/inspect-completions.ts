@@ -1,12 +1,14 @@
 import { listOf, numberOf, recordOf, textOf } from "./json-view.ts";
 import type { JsonRecord } from "./json-view.ts";
-import { presentFields, unlistedValue } from "./request-facts.ts";
+import { oddCount, presentFields, unlistedValue } from "./request-facts.ts";
 import type { RequestFacts } from "./request-facts.ts";
 
-/** `plugins` and `web_search_options` run at the provider; predicted tokens are billed unseen. */
+/** `plugins` and `web_search_options` run at the provider; predicted and discarded tokens are billed unseen. */
 const UNBOUNDED_FIELDS = [
   "web_search_options",
   "plugins",
+  "best_of",
+  "use_beam_search",
   "audio",
   "prediction",
   "search_parameters",
@@ -49,6 +51,7 @@ export function inspectCompletions(body: JsonRecord): RequestFacts {
     },
     unbounded: [
       ...presentFields(body, UNBOUNDED_FIELDS),
+      ...["n", "max_tokens", "max_completion_tokens"].flatMap((name) => oddCount(body, [name])),
       ...unlistedValue(body, "service_tier", ["auto", "default", "standard"]),
       ...listOf(body["modalities"]).flatMap((kind) =>
         kind === "text" ? [] : [`modality ${JSON.stringify(kind)}`],

@@ -1,6 +1,6 @@
 import { listOf, numberOf, recordOf, textOf } from "./json-view.ts";
 import type { JsonRecord } from "./json-view.ts";
-import { presentFields, unlistedValue } from "./request-facts.ts";
+import { oddCount, presentFields, unlistedValue } from "./request-facts.ts";
 import type { RequestFacts } from "./request-facts.ts";
 
 /** The model's name and whether it streams stand in the path, not in the body. */
@@ -41,6 +41,8 @@ export function inspectGemini(
     unbounded: [
       ...presentFields(body, ["cachedContent", "cached_content"]),
       ...unlistedValue(body, "serviceTier", ["standard", "SERVICE_TIER_STANDARD"]),
+      ...oddCount(config, ["candidateCount", "candidate_count"]),
+      ...oddCount(config, ["maxOutputTokens", "max_output_tokens"]),
       ...new Set(tools.flatMap(serverTools)),
       ...(parts.some((part) => (part["fileData"] ?? part["file_data"]) !== undefined)
         ? ["part fileData"]

@@ -46,6 +46,19 @@ export function presentFields(
   });
 }
 
+/**
+ * A count that two readers could take for different ones: no number, as servers that turn texts into
+ * numbers accept, or told under several of its names. The names that are there.
+ */
+export function oddCount(
+  body: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): string[] {
+  const present = names.filter((name) => body[name] !== undefined && body[name] !== null);
+  const isOdd = present.length > 1 || present.some((name) => typeof body[name] !== "number");
+  return isOdd ? present : [];
+}
+
 /** A field whose value is not one of those known to cost the listed price. */
 export function unlistedValue(
   body: Readonly<Record<string, unknown>>,
