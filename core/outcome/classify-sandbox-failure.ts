@@ -7,8 +7,9 @@ export function classifySandboxFailure(failure: SandboxFailure): {
   readonly category: ErrorCategory;
 } {
   switch (failure) {
-    // The task's own Dockerfile: a second build of the same context would say the same.
+    // The task's own image: the same files build or start no better a second time.
     case "build-failed":
+    case "entrypoint-ended":
       return { fault: "task", category: "sandbox_setup" };
     case "build-lost":
     case "build-timeout":

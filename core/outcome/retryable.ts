@@ -38,7 +38,7 @@ const RETRYABLE: Readonly<Record<Category, boolean>> = {
  */
 export function isRetryable(outcome: Outcome, { transient = false } = {}): boolean {
   if (outcome.kind === "scored") return false;
-  // An image that its task's own files do not give: the same files give none again.
+  // An image that its task's own files do not give, or that ends by itself: the same files do it again.
   if (outcome.category === "sandbox_setup" && outcome.fault === "task") return false;
   return RETRYABLE[outcome.category] || (outcome.category === "api_error" && transient);
 }

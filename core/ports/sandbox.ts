@@ -163,13 +163,15 @@ export interface ForwardedPort {
 /**
  * Why a sandbox call failed, decided where it failed. `build-failed`: the build context itself is
  * wrong, and the same context fails again. `build-lost`: something outside of it ended the build, such
- * as the builder or the network of a step that fetches.
+ * as the builder or the network of a step that fetches. `entrypoint-ended`: the image's own ENTRYPOINT
+ * ended before it came to its command.
  */
 export type SandboxFailure =
   | "build-failed"
   | "build-lost"
   | "build-timeout"
   | "image-missing"
+  | "entrypoint-ended"
   | "start-failed"
   | "lost"
   | "not-found"

@@ -46,8 +46,8 @@ const COMMAND = ["sh", "-c", `echo '${STARTED}'; exec sleep 2147483647`] as cons
  * Starts an image as BenchFlow and Harbor do: its ENTRYPOINT, with a command behind it that waits
  * (theirs is `sh -c "sleep infinity"`), as the image's user, in the image's folder. Resolves when it
  * came to that command, or still runs after 5 s; null for an image without one. What it prints goes to
- * `entrypoint.txt`. Throws `SandboxError`: `start-failed` when it ended, `unsupported` when its user
- * cannot be had here.
+ * `entrypoint.txt`. Throws `SandboxError`: `entrypoint-ended` when it ended,
+ * `unsupported` when its user cannot be had here.
  */
 export async function startEntrypoint(
   sandbox: Sandbox,
@@ -109,7 +109,7 @@ class WatchedEntrypoint {
     if (this.exitCode === null) return;
     const words = this.#recent.trim().slice(-SHOWN_CHARS);
     throw new SandboxError(
-      "start-failed",
+      "entrypoint-ended",
       `the image's ENTRYPOINT ended with exit code ${String(this.exitCode)}, and has to keep running or end in exec "$@": ${words}`,
     );
   }

@@ -155,6 +155,8 @@ test("a lost sandbox is infrastructure, an image set-up, and one its own files d
   };
   for (const [failure, category, fault] of [
     ["build-failed", "sandbox_setup", "task"],
+    ["entrypoint-ended", "sandbox_setup", "task"],
+    ["start-failed", "sandbox_setup", "infrastructure"],
     ["build-lost", "sandbox_setup", "infrastructure"],
     ["build-timeout", "sandbox_setup", "infrastructure"],
     ["image-missing", "sandbox_setup", "infrastructure"],

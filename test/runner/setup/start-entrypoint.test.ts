@@ -102,7 +102,7 @@ describe("an image's ENTRYPOINT", () => {
       return 3;
     });
     await expect(start()).rejects.toMatchObject({
-      failure: "start-failed",
+      failure: "entrypoint-ended",
       message:
         'the image\'s ENTRYPOINT ended with exit code 3, and has to keep running or end in exec "$@": no config',
     });
@@ -130,7 +130,7 @@ describe("an image's ENTRYPOINT", () => {
     while (clock.sleeping < 2) await new Promise(setImmediate);
     await clock.advance(200);
     await expect(starting).rejects.toMatchObject({
-      failure: "start-failed",
+      failure: "entrypoint-ended",
       message: expect.stringContaining("exit code 2"),
     });
     open.abort();
