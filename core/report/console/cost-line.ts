@@ -9,7 +9,9 @@ import { formatCount, formatDollars } from "./format-amounts.ts";
  */
 export function renderCost(job: JobTrials): string {
   const spend = sumSpend(allAttempts(job));
-  if (spend.uncountedAttempts === 0 && spend.totalTokens === 0) {
+  // Calls that were charged in full, since nobody told what they used, leave no tokens but a cost.
+  const isFree = (spend.costUsd ?? 0) === 0;
+  if (isFree && spend.uncountedAttempts === 0 && spend.totalTokens === 0) {
     return "none: no model tokens were used";
   }
   const tokens =

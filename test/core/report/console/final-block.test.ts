@@ -162,6 +162,8 @@ test("more than five failures are counted", () => {
 test("the cost covers every attempt and never shows an unknown price as $0.00", () => {
   const unknown = { ...aRecord().usage, totalTokens: null };
   expect(cost([aRecord({ usage: NO_USAGE })])).toBe("none: no model tokens were used");
+  const reserved = { ...NO_USAGE, totalTokens: 0, costUsd: 0.66 };
+  expect(cost([aRecord({ usage: reserved })])).toBe("$0.66, 0 tokens");
   expect(cost([aRecord({ usage: priced(0.75) })])).toBe("$0.75, 1,000 tokens");
   expect(
     cost([
