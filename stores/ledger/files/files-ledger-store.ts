@@ -99,7 +99,11 @@ class FilesLedgerStore implements LedgerStore {
     this.#isClosed = true;
     this.#broken ??= closed(this.#dir);
     this.#journal.close();
-    this.#lock.close();
+    try {
+      this.#lock.close();
+    } catch (error) {
+      throw storeError(error, "close the ledger in", this.#dir);
+    }
   }
 
   async #ask<Answer>(question: (batch: Batch) => Answer): Promise<Answer> {

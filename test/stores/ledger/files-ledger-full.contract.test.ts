@@ -119,3 +119,18 @@ async function spendUntilItFails(
     await trial.settle(reply.call, amountOf({ microUsd: 30 }));
   }
 }
+
+test("a folder that became read-only is told when the ledger is closed, and is no bug of ours", async () => {
+  const dir = join(disk, "read-only");
+  const store = await openFilesLedger({ dir });
+  execFileSync("mount", ["--bind", dir, dir]);
+  try {
+    execFileSync("mount", ["-o", "remount,bind,ro", dir]);
+    await expect(store.close()).rejects.toMatchObject({
+      kind: "unavailable",
+      message: expect.stringContaining("the file system is read-only"),
+    });
+  } finally {
+    execFileSync("umount", [dir]);
+  }
+});
