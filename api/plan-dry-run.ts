@@ -3,8 +3,8 @@ import type { RunPlan } from "../core/model/plan.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import { refusalFactsOf } from "../core/plan/plan-run.ts";
 import { FARGATE_CAPS } from "../sandboxes/fargate/fargate-caps.ts";
-import { chooseAgent } from "../runner/agents/choose-agent.ts";
 import { BUILT_BACKENDS, builtBackend, type BuiltBackend } from "./backends.ts";
+import { chooseRunAgent } from "./choose-run-agent.ts";
 import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
 import type { BackendProbe } from "./probe-backend.ts";
 import type { PlanDeps } from "./run-deps.ts";
@@ -29,7 +29,7 @@ export async function planDryRun(
 ): Promise<DryRun> {
   const isCloud = settings.environment === "fargate";
   const own = isCloud ? null : builtBackend(settings.environment);
-  const agent = chooseAgent(settings.agent, { effort: settings.reasoningEffort });
+  const agent = chooseRunAgent(settings);
   const models = await resolveRunModels(settings, agent, deps);
   const input = await readPlanInput(settings, deps, { models, agent });
   const probes = await Promise.all(

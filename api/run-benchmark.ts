@@ -5,7 +5,7 @@ import type { RunSettings } from "../core/model/settings.ts";
 import { renderMixedImages } from "../core/report/console/run-lines.ts";
 import { mixedImages } from "../core/results/mixed-images.ts";
 import type { Agent, InstalledAgent } from "../runner/agents/agent.ts";
-import { chooseAgent } from "../runner/agents/choose-agent.ts";
+import { chooseRunAgent } from "./choose-run-agent.ts";
 import { interruptedRun } from "./interrupted-run.ts";
 import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
 import { removeOrphans } from "./remove-orphans.ts";
@@ -32,7 +32,7 @@ export interface EndedRun {
  * sandbox gone and every summary written; `unavailable` when the store or the backend fails.
  */
 export async function runBenchmark(settings: RunSettings, world: RunWorld): Promise<EndedRun> {
-  const agent = chooseAgent(settings.agent, { effort: settings.reasoningEffort });
+  const agent = chooseRunAgent(settings);
   const models = await resolveRunModels(settings, agent, world);
   const input = await readPlanInput(settings, world, { models, agent });
   planBenchmark(input, null);

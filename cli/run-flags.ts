@@ -142,7 +142,7 @@ export const RUN_FLAGS: readonly RunFlag[] = [
   },
   {
     flags: "--env, --sandbox <kind>",
-    help: "where trials run: local, docker (default), fargate, e2b",
+    help: "where trials run: local, docker (default), fargate (controls only)",
     set: into("environment", backends),
   },
   {

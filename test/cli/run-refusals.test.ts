@@ -1,0 +1,33 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { GOOD, tempFolder, writeFiles } from "../stores/task-folders/temp-tasks.ts";
+import { bench, benchWith } from "./run-bench.ts";
+
+/** A folder with one task, and `bench run` on it with these variables and no others. */
+async function oneTask() {
+  const root = await tempFolder();
+  await writeFiles(join(root, "tasks/good"), GOOD);
+  const run = async (env: Readonly<Record<string, string>>, ...args: string[]) =>
+    await benchWith({ BENCHFLOW_STATE_DIR: join(root, "state"), ...env }, root, "run", ...args);
+  return { root, run };
+}
+
+test.each([[[]], [["--dry-run"]]])(
+  "an agent with a model is refused for the account before keys of it or of a provider are (%j)",
+  async (more) => {
+    const { root, run } = await oneTask();
+    const args = ["tasks", "-a", "claude", "-m", "anthropic/claude-sonnet-4-6"];
+    await expect(run({}, ...args, "--env", "fargate", ...more)).rejects.toMatchObject({
+      kind: "usage",
+      message: "agent claude is not built yet for --env fargate",
+      next: "use `-a oracle` or `-a nop` there, or `--env docker`",
+    });
+    expect(await readdir(root)).toEqual(["tasks"]);
+  },
+);
+
+test("run --help says what the account is good for", async () => {
+  const { out } = await bench(".", "run", "--help");
+  expect(out).toMatch(/fargate\s+\(controls\s+only\)/u);
+});
