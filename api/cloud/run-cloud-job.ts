@@ -19,7 +19,8 @@ import { attemptSpec } from "../attempt-spec.ts";
 import type { JobRun } from "../run-trials.ts";
 import { type CloudAccount, openCloudAccount, readCaller } from "./cloud-account.ts";
 import { type SentPrograms, sendPrograms } from "./cloud-programs.ts";
-import { endTasks } from "./end-tasks.ts";
+import { endedRuns, runPrefix } from "./earlier-runs.ts";
+import { overseeSweep } from "./oversee-sweep.ts";
 import { Sweep } from "./sweep.ts";
 import { taskDefinition } from "./task-definitions.ts";
 import { taskImage } from "./task-images.ts";
@@ -66,14 +67,16 @@ class CloudJob {
     this.#run = run;
     this.#account = account;
     this.#objects = new S3ObjectStore(account.client, account.stack.OutBucket);
-    this.#layout = new RunLayout(`${run.folder.jobName.slice(0, 50)}-${run.deps.newHex8()}`);
+    this.#layout = new RunLayout(`${runPrefix(run.folder.jobName)}${run.deps.newHex8()}`);
     this.#runnerImage = runnerImage;
   }
 
   async carryOut(todo: readonly PlannedTrial[]): Promise<number> {
     const { deps, plan, folder } = this.#run;
+    for await (const attempt of folder.attempts())
+      if (readEarlierAttempt(attempt).kind !== "unfinished") this.#told.add(attempt.rolloutName);
+    await this.#refuseSecond();
     const prepared = await this.#prepare(todo);
-    for await (const attempt of folder.attempts()) this.#told.add(attempt.rolloutName);
     const before = this.#told.size;
     const { run, items } = this.#layout;
     deps.signal.throwIfAborted();
@@ -87,22 +90,40 @@ class CloudJob {
       const { rolloutName, attempt } = spec;
       deps.onEvent({ type: "trial-started", taskName: spec.task.name, rolloutName, attempt });
     }
-    try {
-      await sweep.ended(deps.signal, async () => {
-        await this.#sync();
-      });
-    } catch (error) {
-      if (!deps.signal.aborted) {
-        // What has ended is paid for: the same command must find it here.
-        await this.#sync();
-        throw error;
-      }
-      await sweep.stop();
-      const running = await endTasks(this.#account, run);
-      deps.onEvent({ type: "cloud-run-stopped", run, running });
-    }
-    await this.#sync();
+    await overseeSweep(this.#account, sweep, {
+      run,
+      signal: deps.signal,
+      onLook: async () => {
+        await this.#sync(this.#layout);
+      },
+      onStopped: (running) => {
+        deps.onEvent({ type: "cloud-run-stopped", run, running });
+      },
+    });
     return this.#told.size - before;
+  }
+
+  /**
+   * An earlier run of this job may go on in the account, or have ended with results that nobody brought: no
+   * trial is paid for twice.
+   */
+  async #refuseSecond(): Promise<void> {
+    const { plan, job, folder } = this.#run;
+    const identity = {
+      job_name: folder.jobName,
+      repeat: job.repeat,
+      settingsDigest: plan.settingsDigest,
+    };
+    const runs = await endedRuns(this.#account, this.#objects, identity);
+    const before = this.#told.size;
+    if (job.resumed) for (const run of runs) await this.#sync(run);
+    const brought = this.#told.size - before;
+    if (brought === 0) return;
+    throw new BenchError(
+      "unavailable",
+      `${brought} trials of this job had ended in the account and were not here; now they are`,
+      { next: "run the same command again: it goes on with what has no score" },
+    );
   }
 
   /** Images, task definitions and bundles of every task; then what this run alone needs. */
@@ -196,9 +217,9 @@ class CloudJob {
   }
 
   /** Brings what has ended since the last look, and tells of it. */
-  async #sync(): Promise<void> {
+  async #sync(layout: RunLayout): Promise<void> {
     const { folder, deps } = this.#run;
-    const synced = await syncJob(this.#objects, this.#layout, folder.dir);
+    const synced = await syncJob(this.#objects, layout, folder.dir);
     for (const path of synced.kept) {
       deps.onEvent({ type: "warning", message: `a file that was changed here is kept as ${path}` });
     }

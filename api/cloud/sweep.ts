@@ -15,6 +15,8 @@ export interface SweepInput {
 
 const POLL_MS = 5000;
 const FIRST_POLL_MS = 300;
+/** The service stops a sweep in seconds; longer, and its user is told that it did not. */
+const STOP_LIMIT_MS = 60_000;
 const Started = z.object({ executionArn: z.string() });
 const Described = z.object({
   status: z.string(),
@@ -25,11 +27,12 @@ const Described = z.object({
 /** A sweep of the account, from its start to its end. */
 export class Sweep {
   readonly #account: CloudAccount;
-  readonly #arn: string;
+  readonly arn: string;
+  #isRunning = true;
 
   private constructor(account: CloudAccount, arn: string) {
     this.#account = account;
-    this.#arn = arn;
+    this.arn = arn;
   }
 
   /** The run's name is the execution's: the service itself starts no run twice. */
@@ -51,7 +54,8 @@ export class Sweep {
           next: `\`bench sync ${input.run}\` brings its results`,
         });
       }
-      throw awsFailure(error, "start the sweep");
+      // Its answer may be lost, and the sweep goes on: whoever reads this must know its name.
+      throw awsFailure(error, `start the sweep of run ${input.run}`);
     }
   }
 
@@ -69,26 +73,36 @@ export class Sweep {
     }
   }
 
-  /** Stops the map and its tasks, and waits until the service says that it has. */
-  async stop(): Promise<void> {
-    const input = { executionArn: this.#arn, error: "Interrupted", cause: "stopped by its user" };
+  /**
+   * Stops the map and its tasks, and waits until the service says that it has. Does nothing when the sweep
+   * was seen to have ended. Throws `BenchError` (`unavailable`), also when it goes on after the limit.
+   */
+  async stop(limitMs: number = STOP_LIMIT_MS): Promise<void> {
+    if (!this.#isRunning) return;
+    const until = performance.now() + limitMs;
+    const input = { executionArn: this.arn, error: "Interrupted", cause: "stopped by its user" };
     try {
       await callAws(
         this.#account.client,
         { service: "states", action: "StopExecution", input },
         z.unknown(),
       );
-      while ((await this.#describe()).status === "RUNNING") await delay(FIRST_POLL_MS);
+      while ((await this.#describe()).status === "RUNNING") {
+        if (performance.now() > until) throw new Error(`it still runs after ${limitMs / 1000} s`);
+        await delay(FIRST_POLL_MS);
+      }
     } catch (error) {
       throw awsFailure(error, "stop the sweep");
     }
   }
 
   async #describe(): Promise<z.infer<typeof Described>> {
-    const input = { executionArn: this.#arn };
+    const input = { executionArn: this.arn };
     try {
       const call = { service: "states", action: "DescribeExecution", input } as const;
-      return await callAws(this.#account.client, call, Described);
+      const found = await callAws(this.#account.client, call, Described);
+      this.#isRunning = found.status === "RUNNING";
+      return found;
     } catch (error) {
       throw awsFailure(error, "look at the sweep");
     }
