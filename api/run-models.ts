@@ -6,6 +6,8 @@ import type { Clock } from "../core/ports/clock.ts";
 import type { PriceTable } from "../core/ports/price-table.ts";
 import { firstPriceOf, parsePriceFile } from "../core/usage/price-file.ts";
 import {
+  type FoundModel,
+  findModel,
   type ResolvedEndpoint,
   type ResolvedModel,
   resolveModel,
@@ -30,23 +32,29 @@ type ModelDeps = {
 /**
  * Finds the model, its key and its price; null for an agent that calls no model. Throws `BenchError`
  * (`usage`, `config`) for everything that would keep every trial from its model, or a cap from being
- * kept, with one thing to do about it.
+ * kept. What is missing, key, base URL and price, is told in one error; a price file is read also for an
+ * agent without a model.
  */
 export async function resolveRunModels(
   settings: RunSettings,
   agent: Pick<Agent, "name" | "models">,
   { clock, modelVariables }: ModelDeps,
 ): Promise<RunModels | null> {
+  const own = settings.prices === null ? null : await readPriceFile(settings.prices);
   if (agent.models === null) return null;
   const { model } = settings;
   if (model === null)
     throw new BenchError("usage", `agent ${agent.name} needs a model`, {
       next: "name one with `-m provider/model`",
     });
+  const found = findModel(model, modelVariables);
+  const listed = await loadGenaiPrices();
+  const prices = own === null ? listed : firstPriceOf([own, listed]);
+  const unpriced = unpricedModel(settings, found, { prices, at: clock.now() });
+  if (found.missing !== null) throw joinRefusals(found.missing, unpriced);
   const resolved = resolveModel(model, modelVariables);
   const endpoints = commonEndpoints(model, resolved, agent);
-  const prices = await readPrices(settings.prices);
-  refuseUnpriced(settings, resolved, { prices, at: clock.now() });
+  if (unpriced !== null) throw unpriced;
   return { resolved, endpoints, prices };
 }
 
@@ -69,12 +77,10 @@ function commonEndpoints(
   );
 }
 
-async function readPrices(path: string | null): Promise<PriceTable> {
-  const listed = await loadGenaiPrices();
-  if (path === null) return listed;
+async function readPriceFile(path: string): Promise<PriceTable> {
   const name = basename(path);
   try {
-    return firstPriceOf([parsePriceFile(await readFile(path, "utf8"), name), listed]);
+    return parsePriceFile(await readFile(path, "utf8"), name);
   } catch (cause) {
     if (cause instanceof BenchError) throw cause;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : messageOf(cause);
@@ -85,17 +91,24 @@ async function readPrices(path: string | null): Promise<PriceTable> {
   }
 }
 
+/** Two lines, whatever is missing (spec 5.3). */
+function joinRefusals(first: BenchError, second: BenchError | null): BenchError {
+  if (second === null) return first;
+  return new BenchError(first.kind, `${first.message}; ${second.message}`, {
+    next: `${first.next}; ${second.next}`,
+  });
+}
+
 /** A cap in dollars cannot be kept where nobody knows what a call costs (design 8). */
-function refuseUnpriced(
+function unpricedModel(
   { model, maxCostUsd, maxCostPerTrialUsd }: RunSettings,
-  resolved: ResolvedModel,
+  { provider, model: upstream }: FoundModel,
   { prices, at }: { readonly prices: PriceTable; readonly at: Date },
-): void {
-  if (maxCostUsd === null && maxCostPerTrialUsd === null) return;
-  const { provider, model: upstream } = resolved;
-  if (prices.find({ provider, model: upstream, at }) !== null) return;
+): BenchError | null {
+  if (maxCostUsd === null && maxCostPerTrialUsd === null) return null;
+  if (prices.find({ provider, model: upstream, at }) !== null) return null;
   const flag = maxCostUsd === null ? "--max-cost-per-trial" : "--max-cost-usd";
-  throw new BenchError("usage", `${flag}: model ${model ?? ""} has no known price`, {
+  return new BenchError("usage", `${flag}: model ${model ?? ""} has no known price`, {
     next: `give its price with --prices FILE (docs/proxy.md), or use --max-tokens`,
   });
 }

@@ -30,28 +30,36 @@ export interface ResolvedModel {
 /** Names that only one agent knows; no provider takes them. */
 const AGENT_NAMES = new Set(["sonnet", "opus", "haiku", "opusplan", "best", "default"]);
 
+/** Who serves a model, and what of the variables is missing to ask it there. */
+export interface FoundModel {
+  readonly provider: string;
+  /** The provider's own name for it. */
+  readonly model: string;
+  /** Names every variable that is not set, its key and its base URL; null when there is none. */
+  readonly missing: BenchError | null;
+}
+
 /**
- * Finds who serves a model, at which address and with which key (spec 9.2): the longest prefix, else
- * the family of a bare name. Throws `BenchError` (`usage`) for a model that nobody serves, a missing
- * key or base URL, and what is no key or URL; the key's value is in no message.
+ * Finds who serves a model (spec 9.2): the longest prefix, else the family of a bare name. Throws
+ * `BenchError` (`usage`) for a model that nobody serves.
+ */
+export function findModel(name: string, variables: Variables): FoundModel {
+  const { provider, model } = findBuilt(name);
+  return { provider: provider.prefix, model, missing: missingOf(name, provider, variables) };
+}
+
+/**
+ * The same, with its address and its key. Throws `BenchError` (`usage`) for a model that nobody serves,
+ * a missing key or base URL, and what is no key or URL; the key's value is in no message.
  */
 export function resolveModel(name: string, variables: Variables): ResolvedModel {
-  const { provider, model } = findProvider(name);
-  if (provider.unbuilt !== null)
-    throw new BenchError(
-      "usage",
-      `model ${name}: provider ${provider.prefix} is not built yet in this edition`,
-      { next: "use the same model through another provider, for example `-m openrouter/…`" },
-    );
-  const { key, keyName } = findKey(name, provider, variables);
+  const { provider, model } = findBuilt(name);
+  const missing = missingOf(name, provider, variables);
+  if (missing !== null) throw missing;
+  const { key, keyName } = findKey(provider, variables);
   const set = valueOf(variables, provider.baseUrlName);
-  const base = set ?? provider.baseUrl;
-  if (base === null)
-    throw new BenchError(
-      "usage",
-      `${provider.baseUrlName ?? "a base URL"} required for model ${name} but not set`,
-      { next: `export ${provider.baseUrlName ?? ""}=https://… (it is not read from .env)` },
-    );
+  // Without one there would be something missing.
+  const base = set ?? provider.baseUrl ?? "";
   const baseName = set === null ? `provider ${provider.prefix}` : (provider.baseUrlName ?? "");
   const origin = parseBase(baseName, base);
   const [first, ...others] = provider.endpoints;
@@ -81,6 +89,34 @@ function placed(path: string | null, base: string, origin: URL): string {
 /** Ports change with a machine, hosts and paths are whose model it is. */
 function routeOf({ hostname, pathname }: URL): string {
   return hostname + pathname.replace(/\/+$/u, "");
+}
+
+function findBuilt(name: string): ReturnType<typeof findProvider> {
+  const found = findProvider(name);
+  if (found.provider.unbuilt === null) return found;
+  throw new BenchError(
+    "usage",
+    `model ${name}: provider ${found.provider.prefix} is not built yet in this edition`,
+    { next: "use the same model through another provider, for example `-m openrouter/…`" },
+  );
+}
+
+/** All at once: whoever is told of one after the other starts a run three times. */
+function missingOf(name: string, provider: Provider, variables: Variables): BenchError | null {
+  const { keyNames, keyIsOptional, baseUrl, baseUrlName } = provider;
+  const isSet = (each: string): boolean => valueOf(variables, each) !== null;
+  const key = keyIsOptional || keyNames.some(isSet) ? null : keyNames[0];
+  const base = baseUrl !== null || baseUrlName === null || isSet(baseUrlName) ? null : baseUrlName;
+  const required = (what: string, next: string): BenchError =>
+    new BenchError("usage", `${what} required for model ${name} but not set`, { next });
+  if (key !== null && base !== null)
+    return required(
+      `${key} and ${base}`,
+      `export ${key}=… and ${base}=https://… (of the two, .env may define the key alone)`,
+    );
+  if (key !== null) return required(key, `export ${key}=…, or define it in .env`);
+  if (base !== null) return required(base, `export ${base}=https://… (it is not read from .env)`);
+  return null;
 }
 
 function findProvider(name: string): { readonly provider: Provider; readonly model: string } {
@@ -117,18 +153,12 @@ function longest<T>(items: readonly T[], lengthOf: (item: T) => number): T | nul
 }
 
 function findKey(
-  name: string,
-  provider: Provider,
+  { keyNames }: Provider,
   variables: Variables,
 ): { readonly key: string; readonly keyName: string } {
-  const keyName = provider.keyNames.find((each) => valueOf(variables, each) !== null);
-  const [usual] = provider.keyNames;
-  if (keyName === undefined) {
-    if (provider.keyIsOptional) return { key: "-", keyName: usual };
-    throw new BenchError("usage", `${usual} required for model ${name} but not set`, {
-      next: `export ${usual}=…, or define it in .env`,
-    });
-  }
+  const keyName = keyNames.find((each) => valueOf(variables, each) !== null);
+  // Without any it would be missing, but for the providers that ask for none.
+  if (keyName === undefined) return { key: "-", keyName: keyNames[0] };
   const key = valueOf(variables, keyName) ?? "";
   // A header can hold nothing else, and what cannot be sent must not be shown.
   if (!/^[\u0021-\u007e]{1,8192}$/u.test(key))

@@ -24,9 +24,12 @@ async function resolve(
   return await resolveRunModels(settings, chooseAgent(settings.agent), deps);
 }
 
-async function refusal(over: Partial<RunSettingsInput>): Promise<BenchError> {
+async function refusal(
+  over: Partial<RunSettingsInput>,
+  variables = VARIABLES as Record<string, string>,
+): Promise<BenchError> {
   try {
-    await resolve(over);
+    await resolve(over, variables);
   } catch (thrown) {
     if (thrown instanceof BenchError) return thrown;
     throw thrown;
@@ -72,6 +75,31 @@ describe("a run's models", () => {
     );
     expect(await resolve({ model, maxCostUsd: 1, prices })).not.toBeNull();
     expect(await resolve({ model: "anthropic/claude-sonnet-4-6", maxCostUsd: 1 })).not.toBeNull();
+  });
+
+  test("that lack key, base URL and price say so at once, each with what to do about it", async () => {
+    const over = { model: "xiaomi/mimo-v2.6-flash" };
+    const url = { XIAOMI_BASE_URL: "https://models.example/v1" };
+    const both = "XIAOMI_API_KEY and XIAOMI_BASE_URL required for model xiaomi/mimo-v2.6-flash";
+    expect((await refusal(over, {})).message).toBe(`${both} but not set`);
+    const all = await refusal({ ...over, maxCostUsd: 20 }, {});
+    expect(all.message).toBe(
+      `${both} but not set; --max-cost-usd: model xiaomi/mimo-v2.6-flash has no known price`,
+    );
+    expect(all.next).toMatch(
+      /^export XIAOMI_API_KEY=… and XIAOMI_BASE_URL=.*; give its price with/u,
+    );
+    expect((await refusal({ ...over, maxCostUsd: 20 }, url)).message).toMatch(
+      /^XIAOMI_API_KEY required .*; --max-cost-usd: .* no known price$/u,
+    );
+    expect((await refusal({ model: "openai/gpt-5", maxCostUsd: 20 }, {})).message).toBe(
+      "OPENAI_API_KEY required for model openai/gpt-5 but not set",
+    );
+  });
+
+  test("a price file that cannot be read is refused beside a control too", async () => {
+    const error = await refusal({ agent: "nop", prices: join(dir, "nosuch.json") });
+    expect(error.message).toBe("--prices nosuch.json cannot be read (ENOENT)");
   });
 
   test("a price file that cannot be read, or is none, is told by its name alone", async () => {
