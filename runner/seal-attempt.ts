@@ -1,7 +1,7 @@
 import type { Diagnostics } from "../core/model/diagnostics.ts";
 import type { TrialRecord } from "../core/model/record.ts";
 import { contextDigestOf } from "../core/plan/trial-version.ts";
-import type { Isolation, PhaseSpan, Resources } from "../core/model/trial.ts";
+import type { Isolation, PhaseSpan, Resources, Verification } from "../core/model/trial.ts";
 import { classifySandboxFailure } from "../core/outcome/classify-sandbox-failure.ts";
 import { messageOf } from "../core/errors.ts";
 import { AFTER_AGENT_FAILURES, decideOutcome } from "../core/outcome/decide-outcome.ts";
@@ -95,6 +95,7 @@ function recordOf(state: AttemptState, spans: readonly PhaseSpan[]): TrialRecord
       refused: state.verifyRefused,
       failures: evidence.verifierFailures,
       works_on_nop: evidence.verifierWorksOnNop,
+      ...agentEndOf(evidence.agent),
     },
     workspaceSaved: state.workspaceSaved,
     firstFailedTest: state.firstFailedTest,
@@ -122,6 +123,13 @@ function errorOf(evidence: TrialEvidence): TrialRecord["error"] {
   const outcome = decideOutcome({ ...evidence, verifier: { kind: "not-run" } });
   if (outcome.kind === "scored") return null;
   return { category: categoryOf(evidence.stop), message: outcome.detail };
+}
+
+function agentEndOf(end: AgentEnd): Pick<Verification, "agent_end"> {
+  if (end.kind === "not-started") return {};
+  const limit = end.kind === "limit" ? end.limit : null;
+  const exit_code = end.kind === "error" ? end.exitCode : null;
+  return { agent_end: { limit, exit_code, has_error: agentErrorOf(end) !== null } };
 }
 
 function agentErrorOf(end: AgentEnd): TrialRecord["error"] {

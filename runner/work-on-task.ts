@@ -1,5 +1,4 @@
 import { BenchError } from "../core/errors.ts";
-import type { TrialRecord } from "../core/model/record.ts";
 import type { AgentEnd } from "../core/outcome/trial-evidence.ts";
 import { endedProcessesNote } from "../core/outcome/doubts.ts";
 import { givenNetworks } from "../core/plan/phase-networks.ts";
@@ -9,9 +8,9 @@ import {
   type Sandbox,
   SandboxError,
 } from "../core/ports/sandbox.ts";
-import { readTrialResult } from "../core/results/read-trial-result.ts";
 import { type AgentReport, NO_USAGE } from "./agents/agent.ts";
 import type { AttemptState } from "./attempt-state.ts";
+import { readEarlierWork } from "./read-earlier-work.ts";
 import type { SetUp } from "./start-sandbox.ts";
 import { freezeWorkspace } from "./verifier/freeze-workspace.ts";
 import { restoreWorkspace } from "./verifier/restore-workspace.ts";
@@ -19,7 +18,6 @@ import { closeTrialModels, openTrialModels, watchModels } from "./spend/spend-ph
 import { stopAgent } from "./verifier/stop-agent.ts";
 
 const DISK_POLL_MS = 5000;
-const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
 /** A workspace with nobody at work in it any more. */
 export interface FinishedWork extends SetUp {
@@ -152,39 +150,19 @@ async function restoreWork(
   rolloutName: string,
 ): Promise<void> {
   const { folder, agent } = state.deps;
-  const earlier = await readEarlier(state, rolloutName);
+  const earlier = await readEarlierWork(folder, rolloutName);
   await restoreWorkspace(sandbox, folder, { rolloutName, workdir, signal: state.signal }).catch(
     (thrown: unknown) => {
       state.verifyRefused = thrown instanceof BenchError && thrown.kind === "config";
       throw thrown;
     },
   );
-  const end = earlier === null ? ({ kind: "completed" } as const) : endOf(earlier);
   state.report = {
-    ...reportOf(earlier?.agentName ?? agent.name, end),
-    toolCalls: earlier?.toolCalls ?? 0,
+    ...reportOf(earlier.agentName ?? agent.name, earlier.end),
+    toolCalls: earlier.toolCalls,
   };
-  state.notes.push(`only verified: the work of ${rolloutName}`);
+  state.notes.push(`only verified: the work of ${rolloutName}`, ...earlier.notes);
   if (state.spec.saveOutputs) await freeze(state, { sandbox, workdir });
-}
-
-async function readEarlier(state: AttemptState, rolloutName: string): Promise<TrialRecord | null> {
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of state.deps.folder.readFrom(rolloutName, "result.json")) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > MAX_RESULT_BYTES) return null;
-    chunks.push(chunk);
-  }
-  const reading = readTrialResult(Buffer.concat(chunks).toString("utf8"), { rolloutName });
-  return reading.kind === "ok" ? reading.record : null;
-}
-
-function endOf({ error }: TrialRecord): AgentEnd {
-  if (error === null) return { kind: "completed" };
-  if (error.category === "timeout") return { kind: "limit", limit: "wall-clock", error };
-  if (error.category === "idle_timeout") return { kind: "limit", limit: "idle", error };
-  return { kind: "error", error, exitCode: null };
 }
 
 function reportOf(agentName: string, end: AgentEnd): AgentReport {

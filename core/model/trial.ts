@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { Phase } from "./outcome.ts";
+import { Limit, Phase } from "./outcome.ts";
 import { SandboxKind } from "./settings.ts";
 import { Task } from "./task.ts";
 
@@ -101,6 +101,18 @@ export const Verification = z.object({
    * folder. Null when it was not asked (`failures` below 2) or no such control is there.
    */
   works_on_nop: z.boolean().nullable(),
+  /**
+   * How the agent's work ended, for a later attempt that only verifies it: its limit, the exit code of a
+   * program that ended by itself, and whether the result's `error` is the agent's own. Absent where no
+   * agent worked, and in results that were written before it was.
+   */
+  agent_end: z
+    .object({
+      limit: Limit.nullable(),
+      exit_code: z.int().nullable(),
+      has_error: z.boolean(),
+    })
+    .optional(),
 });
 export type Verification = z.infer<typeof Verification>;
 

@@ -142,12 +142,20 @@ export const arbitraryRecord: fc.Arbitrary<TrialRecord> = fc
       resources: orNull(resources),
       isolation: orNull(isolation),
       verification: orNull(
-        fc.record({
-          verify_only_from: orNull(name),
-          refused: fc.boolean(),
-          failures: count,
-          works_on_nop: orNull(fc.boolean()),
-        }),
+        fc.record(
+          {
+            verify_only_from: orNull(name),
+            refused: fc.boolean(),
+            failures: count,
+            works_on_nop: orNull(fc.boolean()),
+            agent_end: fc.record({
+              limit: orNull(fc.constantFrom(...Limit.options)),
+              exit_code: orNull(fc.integer()),
+              has_error: fc.boolean(),
+            }),
+          },
+          { requiredKeys: ["verify_only_from", "refused", "failures", "works_on_nop"] },
+        ),
       ),
       workspaceSaved: fc.boolean(),
       firstFailedTest: orNull(text),
