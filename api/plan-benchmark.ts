@@ -4,6 +4,7 @@ import type { Task } from "../core/model/task.ts";
 import { automaticJobName } from "../core/plan/job-name.ts";
 import { type PlanRequest, planRun } from "../core/plan/plan-run.ts";
 import { readEarlierJobs } from "../core/plan/read-earlier-jobs.ts";
+import { refuseOtherLayout } from "../core/plan/refuse-other-layout.ts";
 import { CONTROL_FACTS, digestSettings, scoreSettings } from "../core/plan/settings-digest.ts";
 import type { SandboxCaps } from "../core/ports/sandbox.ts";
 import { expandTaskEnv } from "../core/tasks/expand-task-env.ts";
@@ -41,6 +42,7 @@ export async function readPlanInput(
   const agentVersions = agent.versions ?? {};
   const score = scoreSettings(settings, { ...CONTROL_FACTS, agentVersions, modelRoute });
   const settingsDigest = digestSettings(score, deps.sha256);
+  await refuseOtherLayout(deps.store, { settings, settingsDigest });
   const request = {
     settings,
     score,

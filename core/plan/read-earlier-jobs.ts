@@ -108,7 +108,7 @@ async function withStranded(
  * The job without its attempts; where evaluation.json is lost, with the first result that can be
  * read, whose digest then says which settings it was run with (failures C-12).
  */
-async function readHeader(stored: StoredJob): Promise<EarlierJob> {
+export async function readHeader(stored: StoredJob): Promise<EarlierJob> {
   const header = parseHeader(stored);
   if (header.evaluation !== null) return header;
   for await (const attempt of stored.attempts()) {

@@ -14,9 +14,14 @@ export function repeatDirs(
   settings: Pick<RunSettings, "agent" | "jobsDir" | "trials">,
 ): RepeatDir[] {
   if (settings.trials === 1) return [{ repeat: 1, jobsDir: settings.jobsDir }];
-  const parent = `${settings.jobsDir.replace(/\/+$/u, "")}/${settings.agent}`;
+  const parent = repeatParent(settings);
   return Array.from({ length: settings.trials }, (_, index) => ({
     repeat: index + 1,
     jobsDir: `${parent}/trial-${String(index + 1).padStart(2, "0")}`,
   }));
+}
+
+/** Where the repeats of an agent lie. */
+export function repeatParent({ agent, jobsDir }: Pick<RunSettings, "agent" | "jobsDir">): string {
+  return `${jobsDir.replace(/\/+$/u, "")}/${agent}`;
 }

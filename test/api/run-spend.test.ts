@@ -116,6 +116,39 @@ describe("a cap on what controls use", () => {
     expect(potNames(ledgerItems)).toHaveLength(2);
   });
 
+  test.each([
+    { before: 1, after: 2 },
+    { before: 2, after: 1 },
+  ])(
+    "is not paid again when --trials $before becomes $after: only --fresh does",
+    async (trials) => {
+      const ledgerItems = new Map<string, LedgerItem>();
+      const scene = await aScene({ plays, ledgerItems });
+      await run(scene, { maxRollouts: 1, trials: trials.before });
+      const there = [...scene.store.disk.jobs.keys()];
+      await expect(run(scene, { maxRollouts: 1, trials: trials.after })).rejects.toMatchObject({
+        kind: "usage",
+        message: expect.stringContaining(`run with \`--trials ${String(trials.before)}\``),
+        next: expect.stringContaining("--fresh"),
+      });
+      expect([...scene.store.disk.jobs.keys()]).toEqual(there);
+      expect(potNames(ledgerItems)).toHaveLength(1);
+      // The same command still goes on, with its pot, and more of the same kind of repeats too.
+      const more = trials.before === 1 ? 1 : 3;
+      const { budget } = await run(scene, { maxRollouts: 2, trials: more });
+      expect(budget?.spent.rollouts).toBe(2);
+      expect(potNames(ledgerItems)).toHaveLength(1);
+      await run(scene, { maxRollouts: 1, trials: trials.after, fresh: true });
+      expect(potNames(ledgerItems)).toHaveLength(2);
+    },
+  );
+
+  test("keeps no control that nobody counts from running with other repeats", async () => {
+    const scene = await aScene({ plays });
+    await run(scene, {});
+    expect((await run(scene, { trials: 2 })).jobs).toHaveLength(2);
+  });
+
   test("holds nothing after an interruption", async () => {
     const ledgerItems = new Map<string, LedgerItem>();
     const scene = await aScene({ plays: { alpha: { solve: hang } }, ledgerItems });

@@ -15,6 +15,7 @@ import type {
 } from "../../core/ports/job-store.ts";
 import type { ByteStream } from "../../core/ports/sandbox.ts";
 import { checkName, safeSegments } from "../../stores/files/safe-path.ts";
+import { namesBelow } from "./names-below.ts";
 
 /** What a memory store holds; several stores may share it, as processes share a disk. */
 export interface MemoryDisk {
@@ -46,8 +47,7 @@ export class MemoryJobStore implements JobStore {
   }
 
   async jobNames(jobsDir: string): Promise<readonly string[]> {
-    const jobs = [...this.disk.jobs.values()].filter((job) => job.jobsDir === jobsDir);
-    return jobs.map(({ jobName }) => jobName).toSorted(compareNames);
+    return namesBelow(jobsDir, this.disk.jobs.values());
   }
 
   async readJob(ref: JobRef): Promise<StoredJob> {
