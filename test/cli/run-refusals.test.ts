@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { GOOD, tempFolder, writeFiles } from "../stores/task-folders/temp-tasks.ts";
@@ -30,4 +30,17 @@ test.each([[[]], [["--dry-run"]]])(
 test("run --help says what the account is good for", async () => {
   const { out } = await bench(".", "run", "--help");
   expect(out).toMatch(/fargate\s+\(controls\s+only\)/u);
+});
+
+test("the README's run of a real agent needs one key and nothing else", async () => {
+  const { root, run } = await oneTask();
+  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+  const [, key = ""] = /with `([A-Z_]+_KEY)` alone/u.exec(readme) ?? [];
+  const [, words = ""] = /`bench run TASKS (-a \w+ -m .+?)`/u.exec(readme) ?? [];
+  const args = [join(root, "tasks"), ...words.split(" "), "--env", "local", "--dry-run"];
+  expect(args).toContain("--max-cost-usd");
+  const { out } = await run({ [key]: "sk-fake" }, ...args);
+  expect(out).toMatch(/good +run +1/u);
+  await expect(run({}, ...args)).rejects.toThrow(`${key} required`);
+  expect(await readdir(root)).toEqual(["tasks"]);
 });
