@@ -12,6 +12,8 @@ export interface BackendOptions {
   readonly localInclude: readonly string[];
   /** The variables a Docker client reads: DOCKER_HOST, DOCKER_CONTEXT, DOCKER_CONFIG, HOME. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The one thing to do where no Docker daemon answers. */
+  readonly nextWithoutDaemon?: string;
 }
 
 /** The kind, where this edition has it. Throws `BenchError` (`usage`) where it has not. */

@@ -37,6 +37,8 @@ export interface EvaluationOptions {
   readonly signal?: AbortSignal;
   /** Where DOCKER_HOST, HOME, provider keys and variables for `passEnv` are looked up; nothing by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What the error without a Docker daemon says to do; default: `bench run` with `--env local`. */
+  readonly nextWithoutDocker?: string;
 }
 
 /** What an evaluation came to. Counts are of trials over all repeats. */
@@ -84,6 +86,7 @@ export class Evaluation {
     const settings: RunSettings = { ...config.settings, tasksDir, jobsDir };
     const world = openRunWorld(settings, {
       env: this.#options.env ?? {},
+      nextWithoutDocker: this.#options.nextWithoutDocker,
       onEvent: this.#options.onEvent ?? (() => undefined),
       signal: signal ?? new AbortController().signal,
     });

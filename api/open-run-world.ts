@@ -17,6 +17,8 @@ export interface RunSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Provider keys that count where the environment has none. */
   readonly dotenvKeys?: Readonly<Record<string, string>>;
+  /** What to do where no Docker daemon answers; undefined: what the backend says. */
+  readonly nextWithoutDocker?: string | undefined;
   readonly onEvent: OnEvent;
   readonly signal: AbortSignal;
 }
@@ -27,11 +29,11 @@ export interface RunSurroundings {
  */
 export function openRunWorld(
   settings: Pick<RunSettings, "environment" | "jobsDir" | "localInclude">,
-  { env, dotenvKeys = {}, onEvent, signal }: RunSurroundings,
+  { env, dotenvKeys = {}, nextWithoutDocker, onEvent, signal }: RunSurroundings,
 ): RunWorld {
   const ownerProcess = identifyProcess();
   return {
-    ...sandboxesOf(settings, env),
+    ...sandboxesOf(settings, { env, nextWithoutDocker }),
     store: new FileJobStore(settings.jobsDir, { owner: ownerProcess }),
     clock: systemClock,
     sha256: (text) => createHash("sha256").update(text).digest("hex"),
@@ -53,7 +55,7 @@ export function openRunWorld(
 /** Where the trials run: sandboxes of this computer, or sweeps in the account. Code is loaded on first use. */
 function sandboxesOf(
   { environment, localInclude }: Pick<RunSettings, "environment" | "localInclude">,
-  env: RunSurroundings["env"],
+  { env, nextWithoutDocker }: Pick<RunSurroundings, "env" | "nextWithoutDocker">,
 ): Pick<RunWorld, "openBackend" | "carryOut"> {
   if (environment === "fargate") {
     return {
@@ -70,7 +72,12 @@ function sandboxesOf(
   const kind = builtBackend(environment);
   return {
     openBackend: async () =>
-      await openBackend(kind, { stateDir: resolve(stateDir(env)), localInclude, env }),
+      await openBackend(kind, {
+        stateDir: resolve(stateDir(env)),
+        localInclude,
+        env,
+        ...(nextWithoutDocker === undefined ? {} : { nextWithoutDaemon: nextWithoutDocker }),
+      }),
   };
 }
 

@@ -1,5 +1,7 @@
 /** What a command may touch of the world it was started in. Tests build their own. */
 export interface CliContext {
+  /** The words after `bench`, as they were typed. */
+  readonly args?: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** For results. */

@@ -1,6 +1,6 @@
 import { BenchError } from "../core/errors.ts";
 
-const NEXT = "`bench run --help` lists the flags";
+const NEXT = "`bench run --help-all` lists every flag";
 
 /** Turns a flag's text into a value, or says what is wrong with it. `flag` is how it was typed. */
 export type ReadValue<T> = (text: string, flag: string) => T;

@@ -21,7 +21,8 @@ export function runCommand(context: CliContext, ending: Ending): Command {
     .option("--dry-run", "show what would run, and create nothing")
     .option("--explain", "with --dry-run: each trial's decision and its reason")
     .option("--json", "print machine-readable results on stdout")
-    .option("--quiet", "no line per trial, only the final block");
+    .option("--quiet", "no line per trial, only the final block")
+    .option("--help-all", "this help with every flag");
   for (const flag of RUN_FLAGS) {
     const option = new Option(flag.flags, flag.help).hideHelp(flag.hidden === true);
     command.addOption(
@@ -64,7 +65,6 @@ function hidden(flags: string, help: string): Option {
 }
 
 function addHiddenRunOptions(command: Command): void {
-  command.addOption(hidden("--help-all", "this help with every flag"));
   command.addOption(hidden("--tasks-dir <dir>", "long form of the task folder"));
   command.addOption(hidden("-d, --dataset <name@version>", "a registry dataset"));
   command.addOption(
@@ -84,7 +84,7 @@ function refuseUnbuilt(options: object): void {
     const option = new Option(flags);
     if (given.has(option.attributeName()))
       throw new BenchError("usage", `${option.long ?? flags} is not built yet in this edition`, {
-        next: "run without it; `bench run --help` lists the flags",
+        next: "run without it; `bench run --help-all` lists every flag",
       });
   }
 }

@@ -29,11 +29,13 @@ const UNBUILT_COMMANDS: readonly string[] = [
  * Parses the arguments and runs one command; each command's code is loaded when it is asked for.
  * Throws `BenchError` of kind `usage` for anything that cannot be parsed.
  */
-export async function runProgram(context: CliContext, args: readonly string[]): Promise<ExitCode> {
+export async function runProgram(host: CliContext, args: readonly string[]): Promise<ExitCode> {
+  const context: CliContext = { ...host, args };
   const ending: Ending = { code: 0 };
   const program = newCommand("bench", context)
     .description("run coding agents on folders of tasks, and report scores that can be checked")
-    .version(VERSION, "-V, --version", "print the version");
+    .version(VERSION, "-V, --version", "print the version")
+    .helpCommand("help [command]", "show the help of a command");
   const evaluation = newCommand("eval", context).description(
     "BenchFlow's names for these commands",
   );
@@ -56,20 +58,33 @@ export async function runProgram(context: CliContext, args: readonly string[]): 
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    throw usageError(error, args);
+    throw usageError(error, namedCommand(program, args));
   }
   return ending.code;
 }
 
-function usageError(error: CommanderError, args: readonly string[]): BenchError {
-  const command = args.find((word) => !word.startsWith("-"));
-  const known =
-    command !== undefined &&
-    ["run", "results", "tasks", "sandbox", "agents", "doctor", "cloud", "sync"].includes(command);
-  const help = known && error.code !== "commander.unknownCommand" ? `bench ${command}` : "bench";
+/** The words that name a command, as far as there are such commands: `bench cloud` for `cloud destroy`. */
+function namedCommand(program: Command, args: readonly string[]): string {
+  const names = [program.name()];
+  let command = program;
+  for (const word of args.filter((each) => !each.startsWith("-"))) {
+    const found = command.commands.find(
+      (each) => each.name() === word || each.aliases().includes(word),
+    );
+    if (found === undefined) break;
+    names.push(word);
+    command = found;
+  }
+  return names.join(" ");
+}
+
+function usageError(error: CommanderError, command: string): BenchError {
   const what =
     error.code === "commander.help" ? "no command given" : error.message.replace(/^error: /u, "");
-  return new BenchError("usage", what, { next: `\`${help} --help\` lists what there is` });
+  const next = /^bench (?:eval )?(?:run|create)$/u.test(command)
+    ? `\`${command} --help-all\` lists every flag`
+    : `\`${command} --help\` lists what there is`;
+  return new BenchError("usage", what, { next });
 }
 
 function resultsCommand(context: CliContext, ending: Ending): Command {

@@ -14,7 +14,7 @@ const WHAT = [
   "This creates in your AWS account, as stack BenchflowCloud:",
   "  a bucket and a table (kept when the stack goes), a network of public subnets without any way in,",
   "  a cluster without servers, a state machine, a function, a build project, an image repository, logs.",
-  "Idle it costs the bytes that it stores. A sweep costs Fargate's seconds; `--dry-run` shows what would run.",
+  "Idle it costs the bytes that it stores. A sweep costs Fargate's seconds; `bench run TASKS -a oracle --env fargate --dry-run`\n  shows what would run.",
 ];
 
 /** `bench cloud deploy`: says what is created, asks, deploys. The template goes to a folder on request. */

@@ -6,6 +6,7 @@ import { BenchError } from "../../core/errors.ts";
 import { lackedTool, lostProcesses } from "../../core/outcome/doubts.ts";
 import type { CliContext } from "../context.ts";
 import type { ControlFinding } from "../render/task-checks.ts";
+import { sameCommandOnLocal } from "../same-command.ts";
 
 export interface ControlRun {
   /** A task's folder or a folder of tasks. */
@@ -76,6 +77,7 @@ async function runControl(
     onEvent,
     signal: context.signal,
     env: context.env,
+    nextWithoutDocker: sameCommandOnLocal(context.args ?? []),
   });
   try {
     await evaluation.run();

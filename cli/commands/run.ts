@@ -15,6 +15,7 @@ import { readRunSettings } from "../read-run-settings.ts";
 import { renderPlan } from "../render/plan-table.ts";
 import { RunLog } from "../render/run-log.ts";
 import type { RunOptions } from "../run-command.ts";
+import { sameCommandOnLocal } from "../same-command.ts";
 import type { Draft } from "../run-flags.ts";
 
 /** `bench run`: the log on stderr, each repeat's final block on stdout as it ends. */
@@ -29,6 +30,7 @@ export async function runRun(
   const dotenv = readDotenv(context);
   const world = openRunWorld(settings, {
     env: context.env,
+    nextWithoutDocker: sameCommandOnLocal(context.args ?? []),
     dotenvKeys: dotenv.keys,
     onEvent: (event) => log.show(event),
     signal: context.signal,

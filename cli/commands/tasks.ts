@@ -13,6 +13,7 @@ import type { CliContext, ExitCode } from "../context.ts";
 import type { ControlFinding } from "../render/task-checks.ts";
 import { renderTaskChecks } from "../render/task-checks.ts";
 import { notRun, renderTaskList } from "../render/task-list.ts";
+import { quoteWord } from "../same-command.ts";
 import { runControls } from "./run-controls.ts";
 
 /** `bench tasks list PATH`: every task that a run would find, and what could not be read. */
@@ -101,6 +102,8 @@ export async function initTasks(
   const files = initTask(basename(dir), native ? "native" : "harbor");
   await writeTask(dir, files);
   for (const file of files) context.out.write(`${join(path, file.path)}\n`);
-  context.err.write(`next: \`bench tasks check --controls ${path}\` runs its oracle and nop\n`);
+  context.err.write(
+    `next: \`bench tasks check --controls ${quoteWord(path)}\` runs its oracle and nop\n`,
+  );
   return 0;
 }

@@ -139,8 +139,15 @@ function refuseIfStopped(
   const more = skipped.length === 1 ? "" : ` (and ${skipped.length - 1} more)`;
   const rule = tasks.length === 0 ? "no task can run" : "--strict-tasks, and a task cannot run";
   throw new BenchError("config", `${rule}: ${first.name}: ${first.reason}${more}`, {
-    next: `\`bench tasks check ${settings.tasksDir}\` lists what is wrong`,
+    next: skipped.every(({ reason }) => lacksInternetAlone(reason))
+      ? "add `--without-internet` to run without it, or use `--env docker`"
+      : `\`bench tasks check ${settings.tasksDir}\` lists what is wrong`,
   });
+}
+
+/** Whether the user's word is all that such a task waits for: its folder has nothing to mend. */
+function lacksInternetAlone(reason: string): boolean {
+  return reason.endsWith("(--without-internet runs it without)") && !reason.includes("; ");
 }
 
 function inStartOrder(tasks: readonly Task[], shuffleSeed: number | null): Task[] {

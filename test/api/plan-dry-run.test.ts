@@ -71,3 +71,16 @@ test("a dry run refuses what the run itself would, and asks no sandbox for it", 
     await expect(planDryRun(settings, world, notAsked)).rejects.toBeInstanceOf(BenchError);
   }
 });
+
+test("a task that only waits for the user's word on the internet is not sent to its check", async () => {
+  const { tasksDir, world } = await threeTasks();
+  const next = async (name: string): Promise<string> => {
+    const settings = someSettings({ tasksDir: join(tasksDir, name), agent: "script" });
+    const refused = await planDryRun(settings, world, onlyLocal).catch((thrown: unknown) => thrown);
+    return refused instanceof BenchError ? refused.next : "";
+  };
+  expect(await next("asks")).toBe(
+    "add `--without-internet` to run without it, or use `--env docker`",
+  );
+  expect(await next("gpu")).toContain("bench tasks check");
+});
