@@ -6,11 +6,14 @@ import { RunLayout } from "../../stores/objects/run-layout.ts";
 import { type SyncedJob, syncJob } from "../../stores/objects/sync-job.ts";
 import { S3ObjectStore } from "../../stores/s3/s3-object-store.ts";
 import { openCloudAccount } from "./cloud-account.ts";
+import { writeSyncedFiles } from "./write-synced-files.ts";
 
 export interface SyncedRun extends SyncedJob {
   readonly jobDir: string;
   /** Attempts that the run was started with. */
   readonly planned: number;
+  /** Attempts of earlier runs that its job keeps and that are not here: there is no summary without them. */
+  readonly lacking: number;
 }
 
 export interface SyncRequest {
@@ -48,7 +51,8 @@ export async function syncRun(
   });
   try {
     const synced = await syncJob(objects, layout, folder.dir, { verify: request.verify });
-    return { ...synced, jobDir: folder.dir, planned: run.rollouts.length };
+    const lacking = await writeSyncedFiles(run, folder, store);
+    return { ...synced, jobDir: folder.dir, planned: run.rollouts.length, lacking };
   } finally {
     await folder.close();
   }

@@ -11,11 +11,16 @@ export async function runSync(
   const synced = await syncRun({ run, jobsDir, verify }, context.env);
   for (const path of synced.kept)
     context.err.write(`${showSafely(`a file that was changed here is kept as ${path}`)}\n`);
-  const { attempts, planned, fetched, jobDir, complete } = synced;
-  const state = complete ? "the run has ended" : "the run goes on, or its end was not recorded";
+  const { attempts, planned, fetched, jobDir, complete, lacking } = synced;
+  const state = complete ? "the run has ended" : "the run goes on, or ended without the others";
+  if (lacking > 0) {
+    context.err.write(
+      `no summary.json is written: ${String(lacking)} results of earlier runs of this job are not here; sync those runs first\n`,
+    );
+  }
   context.err.write(
     `${String(attempts)} of ${String(planned)} trials have ended, ${String(fetched)} files fetched; ${state}\n`,
   );
   context.out.write(`${showSafely(jobDir)}\n`);
-  return complete && attempts === planned ? 0 : 1;
+  return complete && attempts === planned && lacking === 0 ? 0 : 1;
 }

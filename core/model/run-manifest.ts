@@ -7,9 +7,9 @@ import { SealedFile } from "./seal.ts";
  */
 export const RunManifest = z.object({
   schema_version: z.literal(1),
-  /** Every planned attempt has ended, sealed or not: nothing will be added. */
+  /** Every attempt of the run has its seal: nothing will be added. */
   complete: z.boolean(),
-  /** The job's own files; relative to the job. */
+  /** Files of the job itself that no other run of it changes; relative to the job. */
   files: z.array(SealedFile),
   attempts: z.array(
     z.object({

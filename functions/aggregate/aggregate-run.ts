@@ -22,27 +22,22 @@ export interface Aggregated {
 }
 
 /**
- * Makes a run's summary.json and manifest.json of what its sealed attempts say, by the functions that a run
- * on one's own computer uses. May be done at any time and any number of times: the same attempts give
- * the same bytes. Throws `BenchError` (`unavailable`).
+ * Makes a run's manifest.json of its sealed attempts, and, where they are all that its job has, summary.json
+ * by the functions that a run on one's own computer uses. May be done at any time and any number of times:
+ * the same attempts give the same bytes. No manifest names the summary: a sync makes its own of the job's
+ * whole folder, which may hold attempts of other runs. Throws `BenchError` (`unavailable`).
  */
-export async function aggregateRun(
-  store: ObjectStore,
-  layout: RunLayout,
-  options: { readonly hasEnded: boolean },
-): Promise<Aggregated> {
+export async function aggregateRun(store: ObjectStore, layout: RunLayout): Promise<Aggregated> {
   const run = await readRun(store, layout);
   const found = await readAttempts(store, layout, run.rollouts);
   const text = summaryOf(run, found);
-  await replace(store, layout.jobFile("summary.json"), Buffer.from(text));
+  if (text !== null) await replace(store, layout.jobFile("summary.json"), Buffer.from(text));
   const evaluation = await readObject(store, layout.jobFile("evaluation.json"));
   const manifest: RunManifest = {
     schema_version: 1,
-    complete: options.hasEnded,
-    files: [
-      ...(evaluation === null ? [] : [fileOf("evaluation.json", evaluation)]),
-      fileOf("summary.json", Buffer.from(text)),
-    ],
+    // A runner whose state has ended may still seal and send.
+    complete: found.length === run.rollouts.length,
+    files: evaluation === null ? [] : [fileOf("evaluation.json", evaluation)],
     attempts: found.map(({ stored, sealSha256 }) => ({
       rollout_name: stored.rolloutName,
       seal_sha256: sealSha256,
@@ -105,12 +100,14 @@ async function readAttempt(
   return { stored, sealSha256: sha256(sealBytes) };
 }
 
+/** Null for a job that has attempts of earlier runs, which are not all in the account. */
 function summaryOf(
   { plan, repeat, job_name: jobName }: CloudRun,
   found: readonly FoundAttempt[],
-): string {
+): string | null {
   const job = plan.jobs.find((each) => each.repeat === repeat);
   if (job === undefined) throw new Error(`the plan has no repeat ${repeat}`);
+  if (job.trials.some(({ action, attempt }) => action !== "run" || attempt > 1)) return null;
   const records: TrialRecord[] = [];
   const quarantined: Quarantined[] = [];
   for (const { stored } of found) {

@@ -10,5 +10,5 @@ const Event = z.object({ run: z.string() });
 export async function handler(event: unknown): Promise<Aggregated> {
   const { run } = Event.parse(event);
   const store = new S3ObjectStore(new AwsClient(process.env), process.env["BENCH_BUCKET"] ?? "");
-  return await aggregateRun(store, new RunLayout(run), { hasEnded: true });
+  return await aggregateRun(store, new RunLayout(run));
 }

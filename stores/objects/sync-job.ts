@@ -60,7 +60,7 @@ export async function syncJob(
   }
   const manifest = found === null ? null : parseManifest(await bytesOf(found), layout);
   const known = options.verify === true ? {} : index.folders;
-  const attempts = manifest === null ? await listSealed(store, layout) : attemptsOf(manifest);
+  const attempts = await endedAttempts(store, layout, manifest);
   const folders: SyncIndex["folders"] = {};
   const ended: Ended = { fetched: 0, kept: [] };
   const limit = pLimit(options.width ?? WIDTH);
@@ -114,7 +114,7 @@ interface JobCopy {
   readonly index: SyncIndex;
 }
 
-/** summary.json and its like, which a later aggregate replaces. */
+/** The job's own files, which a later manifest may name with other bytes. */
 async function syncJobFiles(
   store: ObjectStore,
   { layout, jobDir, manifest, index }: JobCopy,
@@ -139,21 +139,26 @@ async function syncJobFiles(
   folders[""] = { seal: "", files: marks };
 }
 
-/** Attempts that have ended, by their seals; of a run that nobody has aggregated yet. */
-async function listSealed(
+/**
+ * Attempts that have ended: those of the manifest, and, while it is not complete, those that have got their
+ * seals since, whose hashes nobody has recorded.
+ */
+async function endedAttempts(
   store: ObjectStore,
   layout: RunLayout,
+  manifest: RunManifest | null,
 ): Promise<ReadonlyMap<string, string | null>> {
-  const attempts = new Map<string, null>();
+  const recorded = manifest?.attempts ?? [];
+  const attempts = new Map<string, string | null>(
+    recorded.map((each) => [each.rollout_name, each.seal_sha256]),
+  );
+  if (manifest?.complete === true) return attempts;
   for await (const { key } of store.list(layout.tree)) {
     const attempt = layout.attemptOf(key);
-    if (attempt?.object === ATTEMPT_OBJECTS.seal) attempts.set(attempt.rolloutName, null);
+    if (attempt?.object !== ATTEMPT_OBJECTS.seal || attempts.has(attempt.rolloutName)) continue;
+    attempts.set(attempt.rolloutName, null);
   }
   return attempts;
-}
-
-function attemptsOf(manifest: RunManifest): ReadonlyMap<string, string | null> {
-  return new Map(manifest.attempts.map((each) => [each.rollout_name, each.seal_sha256]));
 }
 
 function isSame(sealSha256: string, expected: string | null): boolean {

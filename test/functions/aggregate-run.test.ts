@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { CloudRun } from "../../core/model/cloud-work.ts";
 import { RunManifest } from "../../core/model/run-manifest.ts";
 import { RunSettings } from "../../core/model/settings.ts";
 import { JobSummary } from "../../core/model/summary.ts";
@@ -62,18 +63,43 @@ const textOf = (key: string): string => objects.objects.get(key)?.bytes.toString
 
 describe("an aggregate", () => {
   test("counts the sealed attempts of the plan, and says what is missing", async () => {
-    expect(await aggregateRun(objects, layout, { hasEnded: true })).toEqual({ attempts: 2 });
+    expect(await aggregateRun(objects, layout)).toEqual({ attempts: 2 });
     const manifest = RunManifest.parse(JSON.parse(textOf(layout.manifest)));
-    expect(manifest.complete).toBe(true);
+    // The third one's runner may still send it.
+    expect(manifest.complete).toBe(false);
     expect(manifest.attempts.map((each) => each.rollout_name)).toEqual(ROLLOUTS.slice(0, 2));
     const summary = JobSummary.parse(JSON.parse(textOf(layout.jobFile("summary.json"))));
     expect(summary).toMatchObject({ job_name: "nightly", environment: "fargate" });
   });
 
+  test("is complete with the last seal, and leaves the summary to whoever has the whole job", async () => {
+    const jobs = temporaryFolder();
+    const job = await openNew(new FileJobStore(jobs), jobs);
+    const name = await sealedAttempt(job, "gamma");
+    await uploadAttempt(objects, join(job.dir, name), layout.attempt(name));
+    await job.close();
+    await aggregateRun(objects, layout);
+    const manifest = RunManifest.parse(JSON.parse(textOf(layout.manifest)));
+    expect(manifest.complete).toBe(true);
+    expect(manifest.files.map(({ path }) => path)).not.toContain("summary.json");
+  });
+
+  test.each([
+    { action: "keep", rolloutName: "gamma__0000000f" },
+    { action: "run", attempt: 2 },
+  ])("of a job with earlier attempts (%o) writes no summary of its own alone", async (trial) => {
+    const run = CloudRun.parse(JSON.parse(textOf(layout.plan)));
+    Object.assign(run.plan.jobs[0]?.trials[2] ?? {}, trial);
+    objects.objects.set(layout.plan, { bytes: Buffer.from(JSON.stringify(run)), version: '"x"' });
+    expect(await aggregateRun(objects, layout)).toEqual({ attempts: 2 });
+    expect(objects.objects.has(layout.jobFile("summary.json"))).toBe(false);
+    expect(objects.objects.has(layout.manifest)).toBe(true);
+  });
+
   test("gives the same bytes however often it is made", async () => {
-    await aggregateRun(objects, layout, { hasEnded: true });
+    await aggregateRun(objects, layout);
     const before = [textOf(layout.manifest), textOf(layout.jobFile("summary.json"))];
-    await aggregateRun(objects, layout, { hasEnded: true });
+    await aggregateRun(objects, layout);
     expect([textOf(layout.manifest), textOf(layout.jobFile("summary.json"))]).toEqual(before);
   });
 
@@ -83,21 +109,21 @@ describe("an aggregate", () => {
       bytes: Buffer.from(textOf(key).replace("alpha", "alphx")),
       version: '"x"',
     });
-    await aggregateRun(objects, layout, { hasEnded: true });
+    await aggregateRun(objects, layout);
     const summary = JobSummary.parse(JSON.parse(textOf(layout.jobFile("summary.json"))));
     expect(summary.quarantined).toHaveLength(1);
   });
 
   test("asks for each attempt by its name and lists nothing", async () => {
     objects.calls.length = 0;
-    await aggregateRun(objects, layout, { hasEnded: true });
+    await aggregateRun(objects, layout);
     expect(objects.calls.filter((call) => call.startsWith("list"))).toEqual([]);
     // Plan, two objects of each ended attempt, one of the missing one, evaluation.json, what is replaced.
     expect(objects.calls.length).toBeLessThanOrEqual(1 + 2 * 2 + 1 + 1 + 4);
   });
 
   test("of a run that is not there is told so", async () => {
-    await expect(aggregateRun(objects, new RunLayout("other"), { hasEnded: true })).rejects.toThrow(
+    await expect(aggregateRun(objects, new RunLayout("other"))).rejects.toThrow(
       "there is no run other",
     );
   });

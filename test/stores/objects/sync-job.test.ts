@@ -97,6 +97,17 @@ describe("a sync", () => {
     expect(await attemptTrees(copy)).toEqual(await attemptTrees(source));
   });
 
+  test("also brings what was sealed after the manifest was written", async () => {
+    const seal = layout.attempt("beta__00000001").object("seal");
+    const late = objects.objects.get(seal);
+    objects.objects.delete(seal);
+    await writeManifest(false);
+    expect(await syncJob(objects, layout, copy)).toMatchObject({ attempts: 2, complete: false });
+    if (late !== undefined) objects.objects.set(seal, late);
+    expect(await syncJob(objects, layout, copy)).toMatchObject({ attempts: 3, complete: false });
+    expect(await attemptTrees(copy)).toEqual(await attemptTrees(source));
+  });
+
   test("of a later run of the same job brings what has ended, though the earlier one is whole", async () => {
     await writeManifest();
     await syncJob(objects, layout, copy);
