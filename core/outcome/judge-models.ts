@@ -2,6 +2,7 @@ import type { Diagnostics } from "../model/diagnostics.ts";
 import type { RequestRow } from "../model/exchange.ts";
 import type { AgentError } from "../model/outcome.ts";
 import type { ModelEnd } from "../ports/model-access.ts";
+import { type CallOutcome, isFailedReply, isProviderFailure } from "./provider-failure.ts";
 
 /** Why a trial's models were taken away before its agent had ended; null when they were not. */
 export interface ModelStop {
@@ -43,7 +44,7 @@ export function judgeModels(rows: readonly RequestRow[], stop: ModelStop | null)
   let last: RequestRow | null = null;
   for (const row of main) {
     if (isSuccess(row)) last = null;
-    else if (isProviderFailure(row) || isUnpayable(row)) last = row;
+    else if (isFailedRow(row) || isUnpayable(row)) last = row;
   }
   if (last !== null && isUnpayable(last)) return { kind: "budget", message: unpayable(last) };
   if (last !== null) return failed(...apiError(main, last));
@@ -52,18 +53,13 @@ export function judgeModels(rows: readonly RequestRow[], stop: ModelStop | null)
   return rejected === undefined ? { kind: "sound" } : failed(...apiError(main, rejected));
 }
 
-/** A request that the provider, or the network on the way to it, failed. */
-export function isProviderFailure(row: RequestRow): boolean {
-  const { end, upstream_status: status } = row;
-  if (end === "cut" || end === "timeout" || end === "unreachable") return true;
-  if (isFailedReply(row)) return true;
-  if (end !== "answered" || status === null) return false;
-  return status >= 500 || [401, 402, 403, 408, 429].includes(status);
+/** A recorded request that the provider, or the network on the way to it, failed. */
+export function isFailedRow(row: RequestRow): boolean {
+  return isProviderFailure(outcomeOf(row));
 }
 
-/** A status of success over what is none (an error within a 200, a page of a gateway's). */
-function isFailedReply({ reply_failure: failure }: RequestRow): boolean {
-  return failure === "error" || failure === "empty";
+function outcomeOf({ end, upstream_status, reply_failure }: RequestRow): CallOutcome {
+  return { end, upstreamStatus: upstream_status, replyFailure: reply_failure };
 }
 
 function isSuccess({ end, upstream_status: status, reply_failure: failure }: RequestRow): boolean {
@@ -94,9 +90,9 @@ function failed(error: AgentError, info: ApiErrorInfo | null = null): ModelEnd {
  * one that never came.
  */
 function apiError(main: readonly RequestRow[], last: RequestRow): [AgentError, ApiErrorInfo] {
-  const isStatus = last.end === "answered" && !isFailedReply(last);
+  const isStatus = last.end === "answered" && !isFailedReply(outcomeOf(last));
   const status = isStatus ? last.upstream_status : null;
-  const bad = main.filter((row) => isProviderFailure(row) || isRejected(row));
+  const bad = main.filter((row) => isFailedRow(row) || isRejected(row));
   const { subcategory, transient } = kindOf(status);
   const answer = last.reply_failure === null ? undefined : REPLY_WORDS[last.reply_failure];
   const what = answer ?? (status === null ? WORDS[last.end] : `HTTP ${String(status)}`);

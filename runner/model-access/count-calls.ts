@@ -8,7 +8,7 @@ import {
   type TokenBuckets,
   totalTokens,
 } from "../../core/model/usage-buckets.ts";
-import { isProviderFailure } from "../../core/outcome/judge-models.ts";
+import { isFailedRow } from "../../core/outcome/judge-models.ts";
 import type { ProxyTotals } from "../proxy/proxy-state.ts";
 
 /** What a trial's requests came to. Counts are the proxy's; the rows tell the kinds. */
@@ -18,7 +18,7 @@ export function countCalls(rows: readonly RequestRow[], totals: ProxyTotals): Mo
     requests: totals.requests,
     main_requests: rows.filter(({ purpose }) => purpose === "main").length,
     refused: totals.refused,
-    failed: rows.filter(isProviderFailure).length,
+    failed: rows.filter(isFailedRow).length,
     incomplete: totals.incomplete,
     anomalies: totals.anomalies,
     held_ms: Math.round(totals.heldMs),

@@ -1,4 +1,5 @@
 import type { Exchange, RequestRow } from "../../core/model/exchange.ts";
+import type { ModelStop } from "../../core/outcome/judge-models.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { ModelUpstream } from "../../core/ports/model-upstream.ts";
 import type { PriceTable } from "../../core/ports/price-table.ts";
@@ -74,14 +75,7 @@ export const DEFAULT_LIMITS: ProxyLimits = {
 };
 
 /** Why a proxy refuses every further request. */
-export type StopReason =
-  | "budget"
-  | "trial-limit"
-  | "ledger"
-  | "anomaly"
-  | "provider-failing"
-  | "cancelled"
-  | "trial-ended";
+export type StopReason = ModelStop["reason"];
 
 /** What happens in a proxy that its trial must know at once; all else is in the record. */
 export type ProxyEvent =

@@ -1,5 +1,6 @@
 import { messageOf } from "../../core/errors.ts";
 import type { CallPurpose } from "../../core/model/exchange.ts";
+import { isProviderFailure } from "../../core/outcome/provider-failure.ts";
 import { NO_TOKENS, addTokens } from "../../core/model/usage-buckets.ts";
 import type { TokenBuckets } from "../../core/model/usage-buckets.ts";
 import type { CallGuard } from "./call-guard.ts";
@@ -155,15 +156,4 @@ export class ProxyState {
         `${inRow} requests failed in a row, the last with ${status ?? end}`,
       );
   }
-}
-
-const PROVIDER_STATUSES = new Set([401, 402, 403, 408, 429]);
-
-/** What the agent caused itself, 400, 404 and 413, is an answer like any other. */
-function isProviderFailure({ end, upstreamStatus, replyFailure }: CallRecord): boolean {
-  if (end === "cut" || end === "timeout" || end === "unreachable") return true;
-  if (replyFailure === "error" || replyFailure === "empty") return true;
-  return (
-    upstreamStatus !== null && (upstreamStatus >= 500 || PROVIDER_STATUSES.has(upstreamStatus))
-  );
 }
