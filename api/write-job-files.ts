@@ -35,13 +35,17 @@ export async function readJobTree(
 ): Promise<Omit<JobTree, "budget">> {
   const records: TrialRecord[] = [];
   const quarantined: Quarantined[] = [];
+  let unfinished = 0;
   for await (const stored of folder.attempts()) {
     const attempt = readEarlierAttempt(stored);
     if (attempt.kind === "ended") records.push(attempt.record);
+    if (attempt.kind === "unfinished") unfinished += 1;
     if (attempt.kind === "quarantined")
       quarantined.push({ path: stored.path, reason: attempt.reason });
   }
-  return { records, quarantined, trials: groupTrials(records, measurementOf(plan, job)) };
+  // What a control used is known to be nothing.
+  const killed = plan.settings.model === null ? 0 : unfinished;
+  return { records, quarantined, trials: groupTrials(records, measurementOf(plan, job), killed) };
 }
 
 /**
@@ -59,6 +63,7 @@ export async function writeJobFiles(
     records: tree.records,
     planned: measurementOf(plan, job),
     quarantined: tree.quarantined,
+    killedAttempts: tree.trials.killedAttempts,
     budget,
   });
   const rollouts = tree.trials.trials.map(({ record }) => record.rolloutName);

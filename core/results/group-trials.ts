@@ -21,6 +21,8 @@ export interface JobTrials {
   readonly neverStarted: readonly string[];
   /** Attempts at another version of a task, with other settings, or of a task that is not planned. */
   readonly superseded: readonly TrialRecord[];
+  /** Attempts that could call a model and left no result: nobody counted what they cost. */
+  readonly killedAttempts: number;
 }
 
 export interface PlannedTask {
@@ -39,10 +41,12 @@ export interface PlannedMeasurement {
  * Sorts attempts into trials. With a plan only attempts at the planned version of a planned task
  * count; without one (a job by BenchFlow, or a lost evaluation.json) the version of a task's last
  * attempt does. The result depends on the records alone, never on their order or on file times.
+ * `killedAttempts` is how many beside them called models, and left no result.
  */
 export function groupTrials(
   records: readonly TrialRecord[],
   planned: PlannedMeasurement | null,
+  killedAttempts = 0,
 ): JobTrials {
   const byTask = groupBy(records, (record) => record.taskName);
   const wanted = planned === null ? lastVersions(byTask) : plannedVersions(planned);
@@ -61,6 +65,7 @@ export function groupTrials(
     superseded: superseded.toSorted(
       (a, b) => compareNames(a.taskName, b.taskName) || compareAttempts(a, b),
     ),
+    killedAttempts,
   };
 }
 

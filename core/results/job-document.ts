@@ -21,6 +21,7 @@ import { toTrialDocument } from "./trial-document.ts";
 export function toJobDocument(loaded: LoadedJobs): JobDocument {
   const { jobs } = loaded;
   const trials = jobs.flatMap((job) => job.trials);
+  const killed = jobs.reduce((sum, { killedAttempts }) => sum + killedAttempts, 0);
   return {
     kind: "benchflow.job",
     schema_version: 1,
@@ -28,7 +29,7 @@ export function toJobDocument(loaded: LoadedJobs): JobDocument {
     job_kind: loaded.kind,
     denominators: denominatorsOf(trials, false),
     denominators_with_controls: denominatorsOf(trials, true),
-    cost_usd: sumSpend(jobs.flatMap(allAttempts)).costUsd,
+    cost_usd: sumSpend(jobs.flatMap(allAttempts), killed).costUsd,
     trials: jobs.flatMap((job) => job.trials.map((trial) => toTrialDocument(job, trial))),
     summary: loaded.kind === "evaluation" ? (jobs[0]?.summary ?? null) : null,
     groups: groupsOf(trials),

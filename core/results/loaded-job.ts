@@ -73,7 +73,8 @@ export interface LoadedJob extends FoundJob, JobTrials {
 
 /** Groups and counts what was found; pure, and the same for any order of the records. */
 export function toLoadedJob(found: FoundJob): LoadedJob {
-  const trials = groupTrials(found.records, found.planned);
+  const killed = killedAttempts(found);
+  const trials = groupTrials(found.records, found.planned, killed);
   const started = whoRan(found);
   const agents = new Set(started.map((attempt) => attempt.agent ?? ""));
   const models = new Set(started.map((attempt) => attempt.model));
@@ -86,9 +87,14 @@ export function toLoadedJob(found: FoundJob): LoadedJob {
     model: models.size > 1 ? "(several)" : model,
     control: agents.size === 1 ? controlOf(agent) : null,
     counts: countTrials([trials]),
-    spend: sumSpend(allAttempts(trials)),
+    spend: sumSpend(allAttempts(trials), killed),
     elapsedSec: elapsedSecOf(found.records),
   };
+}
+
+/** Those that could call a model; what a control used is known to be nothing. */
+function killedAttempts({ interrupted, asked }: FoundJob): number {
+  return interrupted.filter(({ model }) => (model ?? asked?.model ?? null) !== null).length;
 }
 
 /** A job that was killed early, or has just begun, has no result that names its agent yet. */

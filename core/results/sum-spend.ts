@@ -19,11 +19,13 @@ export interface Spend {
   readonly unpricedAttempts: number;
 }
 
-export function sumSpend(attempts: readonly TrialRecord[]): Spend {
+/** `killed` is how many attempts beside these left no result, so that nobody counted them. */
+export function sumSpend(attempts: readonly TrialRecord[], killed = 0): Spend {
+  const made = attempts.length + killed;
   const usages = attempts.map((record) => record.usage);
   const sum = (pick: (usage: Usage) => number | null): number | null => {
     const known = usages.flatMap((usage) => pick(usage) ?? []);
-    return known.length === 0 && usages.length > 0 ? null : sumCounts(known);
+    return known.length === 0 && made > 0 ? null : sumCounts(known);
   };
   const costs = usages.flatMap((usage) => costOf(usage) ?? []);
   return {
@@ -32,10 +34,10 @@ export function sumSpend(attempts: readonly TrialRecord[]): Spend {
     cacheReadTokens: sum((usage) => usage.cacheReadTokens),
     cacheCreationTokens: sum((usage) => usage.cacheCreationTokens),
     totalTokens: sum((usage) => usage.totalTokens),
-    costUsd: costs.length === 0 && usages.length > 0 ? null : exactSum(costs),
-    attempts: attempts.length,
-    uncountedAttempts: usages.filter((usage) => usage.totalTokens === null).length,
-    unpricedAttempts: usages.filter((usage) => costOf(usage) === null).length,
+    costUsd: costs.length === 0 && made > 0 ? null : exactSum(costs),
+    attempts: made,
+    uncountedAttempts: usages.filter((usage) => usage.totalTokens === null).length + killed,
+    unpricedAttempts: usages.filter((usage) => costOf(usage) === null).length + killed,
   };
 }
 

@@ -42,6 +42,8 @@ export interface JobEvidence {
   /** Null when the job does not know what it planned. */
   readonly planned: PlannedMeasurement | null;
   readonly quarantined: readonly Quarantined[];
+  /** Attempts that could call a model and left no result; 0 when absent. */
+  readonly killedAttempts?: number;
   /** Of the command's pot; null or absent where nobody counts. */
   readonly budget?: BudgetSummary | null;
 }
@@ -52,7 +54,7 @@ export interface JobEvidence {
  * a resume with nothing to do changes no number.
  */
 export function summarizeJob(facts: JobFacts, evidence: JobEvidence): JobSummary {
-  const job = groupTrials(evidence.records, evidence.planned);
+  const job = groupTrials(evidence.records, evidence.planned, evidence.killedAttempts);
   const counts = countTrials([job]);
   const suspects = suspectTrials([job]);
   const standing = job.trials.map((trial) => trial.record);

@@ -10,7 +10,7 @@ import type { Spend } from "./sum-spend.ts";
 /** The keys of summary.json about tokens and money (spec 1.9), over every attempt of the job. */
 export function summarizeUsage(job: JobTrials, total: number) {
   const attempts = allAttempts(job);
-  const spend = sumSpend(attempts);
+  const spend = sumSpend(attempts, job.killedAttempts);
   return {
     total_input_tokens: spend.inputTokens,
     total_output_tokens: spend.outputTokens,
@@ -19,7 +19,7 @@ export function summarizeUsage(job: JobTrials, total: number) {
     total_tokens: spend.totalTokens,
     total_cost_usd: spend.costUsd,
     avg_cost_per_trial_usd: averageCost(spend, total),
-    telemetry_coverage: ratio(attempts.filter(isCounted).length, attempts.length) ?? 0,
+    telemetry_coverage: ratio(attempts.filter(isCounted).length, spend.attempts) ?? 0,
   };
 }
 
@@ -35,7 +35,10 @@ function averageCost({ costUsd, unpricedAttempts }: Spend, total: number): numbe
 
 /** How many attempts were paid for, and for how many the sums are silent. */
 export function summarizeSpend(job: JobTrials): SpendSummary {
-  const { attempts, uncountedAttempts, unpricedAttempts } = sumSpend(allAttempts(job));
+  const { attempts, uncountedAttempts, unpricedAttempts } = sumSpend(
+    allAttempts(job),
+    job.killedAttempts,
+  );
   return {
     attempts,
     superseded_attempts: job.superseded.length,

@@ -1,6 +1,6 @@
 import type { JobTrials } from "../../results/group-trials.ts";
 import { allAttempts } from "../../results/group-trials.ts";
-import { costOf, sumSpend } from "../../results/sum-spend.ts";
+import { costOf, type Spend, sumSpend } from "../../results/sum-spend.ts";
 import { formatCount, formatDollars } from "./format-amounts.ts";
 
 /**
@@ -8,12 +8,14 @@ import { formatCount, formatDollars } from "./format-amounts.ts";
  * to be unknown and never shown as $0.00.
  */
 export function renderCost(job: JobTrials): string {
-  const spend = sumSpend(allAttempts(job));
+  const { killedAttempts: killed } = job;
+  const spend = sumSpend(allAttempts(job), killed);
   // Calls that were charged in full, since nobody told what they used, leave no tokens but a cost.
   const isFree = (spend.costUsd ?? 0) === 0;
   if (isFree && spend.uncountedAttempts === 0 && spend.totalTokens === 0) {
     return "none: no model tokens were used";
   }
+  if (killed > 0) return renderAtLeast(spend, killed);
   const tokens =
     spend.totalTokens === null ? "tokens not reported" : `${formatCount(spend.totalTokens)} tokens`;
   if (spend.costUsd === null || (spend.costUsd === 0 && spend.unpricedAttempts > 0)) {
@@ -25,4 +27,14 @@ export function renderCost(job: JobTrials): string {
   const rest =
     unpriced === 0 ? "" : ` (${unpriced} of ${job.trials.length} trials reported no cost)`;
   return `${formatDollars(spend.costUsd)}, ${tokens}${rest}`;
+}
+
+/** What was counted, beside attempts that ended before anyone could count them. */
+function renderAtLeast({ costUsd, totalTokens }: Spend, killed: number): string {
+  const attempts = killed === 1 ? "1 killed attempt" : `${killed} killed attempts`;
+  const rest = `${attempts} left no count`;
+  if (totalTokens === null || totalTokens === 0) return `unknown (${rest})`;
+  const dollars =
+    costUsd === null || costUsd === 0 ? "not reported in USD" : `>=${formatDollars(costUsd)}`;
+  return `${dollars}, >=${formatCount(totalTokens)} tokens (${rest})`;
 }

@@ -59,10 +59,16 @@ function toRow(job: LoadedJob, root: string): string[] {
     `${passed}/${total} (${formatPercent(passed, total)})`,
     meanReward === null ? "-" : formatReward(meanReward),
     String(planned - passed - failed),
-    totalTokens === null ? "-" : formatCount(totalTokens),
+    renderTokens(job),
     noCost ? "-" : `${atLeast}${formatDollars(costUsd)}`,
     formatDuration(job.elapsedSec),
   ];
+}
+
+/** Killed attempts used more than was counted. */
+function renderTokens({ spend: { totalTokens }, killedAttempts }: LoadedJob): string {
+  if (totalTokens === null || (totalTokens === 0 && killedAttempts > 0)) return "-";
+  return `${killedAttempts > 0 ? ">=" : ""}${formatCount(totalTokens)}`;
 }
 
 /**

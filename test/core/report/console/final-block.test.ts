@@ -37,9 +37,25 @@ test("an image that its task's own files do not give is named apart from a sandb
   expect(block([unbuilt])).toContain("next: `bench tasks check` shows what a task lacks");
 });
 
+function costAfterKill(records: readonly TrialRecord[]): string | undefined {
+  const lines = renderFinalBlock(groupTrials(records, null, 1), FACTS);
+  return lines
+    .find((line) => line.startsWith("Cost:"))
+    ?.slice("Cost:".length)
+    .trim();
+}
+
 function cost(records: readonly TrialRecord[]): string {
   return /^Cost: {6}(.*)$/mu.exec(block(records))?.[1] ?? "";
 }
+
+test("what a killed attempt cost is said to be unknown, and makes every sum a least one", () => {
+  expect(costAfterKill([])).toBe("unknown (1 killed attempt left no count)");
+  const usage = { ...aRecord().usage, totalTokens: 1200, costUsd: 0.25 };
+  expect(costAfterKill([aRecord({ usage })])).toBe(
+    ">=$0.25, >=1,200 tokens (1 killed attempt left no count)",
+  );
+});
 
 function priced(costUsd: number): TrialRecord["usage"] {
   return { ...aRecord().usage, costUsd };

@@ -1,0 +1,51 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { renderResultsTable } from "../../../core/report/console/results-table.ts";
+import { toJobDocument } from "../../../core/results/job-document.ts";
+import { renderTrialResult, trackNoUsage } from "../../../core/results/render-trial-result.ts";
+import { loadJob } from "../../../stores/job-reader/load-job.ts";
+import { aRecord } from "../../core/results/a-record.ts";
+
+function aJob(files: Readonly<Record<string, string>>): string {
+  const root = mkdtempSync(join(tmpdir(), "killed-attempts-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(root, "job", path, ".."), { recursive: true });
+    writeFileSync(join(root, "job", path), text);
+  }
+  return join(root, "job");
+}
+
+const KILLED = { "cut__0000000a/config.json": '{"agent": "script", "model": "xiaomi/mimo"}' };
+
+test("what a killed attempt of a model cost is unknown, not 0", async () => {
+  const loaded = await loadJob(aJob(KILLED));
+  expect(loaded.jobs[0]?.spend).toMatchObject({
+    attempts: 1,
+    totalTokens: null,
+    costUsd: null,
+    uncountedAttempts: 1,
+    unpricedAttempts: 1,
+  });
+  expect(toJobDocument(loaded).cost_usd).toBeNull();
+});
+
+test("what was counted beside a killed attempt is the least that was spent", async () => {
+  const usage = { ...aRecord().usage, totalTokens: 5, costUsd: 0.25 };
+  const result = renderTrialResult(aRecord({ taskName: "done", usage }), {
+    trajectorySummary: null,
+    usageTracking: trackNoUsage("local"),
+    sandboxId: null,
+    utcOffsetMinutes: 0,
+  });
+  const job = aJob({ ...KILLED, "done__0000000b/result.json": result });
+  const [, row = ""] = renderResultsTable(await loadJob(job));
+  expect(row).toMatch(/ >=5 +>=\$0\.25 /u);
+});
+
+test("a killed control is known to have used nothing", async () => {
+  const loaded = await loadJob(aJob({ "cut__0000000a/config.json": '{"agent": "oracle"}' }));
+  expect(loaded.jobs[0]?.spend).toMatchObject({ totalTokens: 0, uncountedAttempts: 0 });
+});
