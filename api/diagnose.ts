@@ -2,6 +2,7 @@ import { backendReach } from "../core/plan/backend-reach.ts";
 import { describeReach } from "../core/report/console/reach-lines.ts";
 import type { Task } from "../core/model/task.ts";
 import type { SandboxCaps } from "../core/ports/sandbox.ts";
+import type { LocalCheck } from "../sandboxes/local/probe-local.ts";
 import { readTasks } from "../stores/task-folders/read-tasks.ts";
 import { BUILT_BACKENDS, type BuiltBackend } from "./backends.ts";
 import { type BackendProbe, probeBackend, probeLocalBackend } from "./probe-backend.ts";
@@ -33,7 +34,7 @@ export async function diagnose({ env, tasksDir }: Surroundings): Promise<readonl
   const others = local.checks.filter(({ holds, isNeeded }) => !holds && !isNeeded);
   return [
     nodeFinding(),
-    backendFinding("local", probes.local, local.checks.map(({ name }) => name).join(", ")),
+    backendFinding("local", probes.local, namesOfHolding(local.checks)),
     ...others.map(({ name, detail, next }): Finding => {
       return { name: `--env local, ${name}`, works: false, detail, next, backend: false };
     }),
@@ -44,6 +45,11 @@ export async function diagnose({ env, tasksDir }: Surroundings): Promise<readonl
       return { name: `task ${name}`, works: false, detail: reason, next, backend: false };
     }),
   ];
+}
+
+/** What is lacking has a line of its own. */
+export function namesOfHolding(checks: readonly LocalCheck[]): string {
+  return checks.flatMap(({ name, holds }) => (holds ? [name] : [])).join(", ");
 }
 
 function nodeFinding(): Finding {

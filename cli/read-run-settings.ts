@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve, sep } from "node:path";
 import * as z from "zod";
 import { BenchError, messageOf } from "../core/errors.ts";
 import { parseCaps, parseTrialCap } from "../core/ledger/caps.ts";
@@ -26,7 +26,14 @@ export function readRunSettings(
   // Refused here, before a task is read.
   parseCaps(settings);
   parseTrialCap(settings.maxCostPerTrialUsd);
-  const { prices } = settings;
+  for (const path of settings.localInclude)
+    refuseMissing(
+      `--local-include ${path}`,
+      resolve(context.cwd, path),
+      "name a path that is there",
+    );
+  const { prices, summaryOut } = settings;
+  if (summaryOut !== null) refuseNoFolder(context, settings, summaryOut);
   return { ...settings, prices: prices === null ? null : resolve(context.cwd, prices) };
 }
 
@@ -73,6 +80,19 @@ function refuseRemote(tasks: string, draft: Draft): never {
       next: "clone it, then `bench run <folder>`: a cloned folder works, and its commit is recorded",
     },
   );
+}
+
+/** A folder below the jobs folder is made by the run; no other one is made for a file. */
+function refuseNoFolder(context: CliContext, { jobsDir }: RunSettings, summaryOut: string): void {
+  const folder = dirname(resolve(context.cwd, summaryOut));
+  const jobs = resolve(context.cwd, jobsDir);
+  if (folder === jobs || folder.startsWith(`${jobs}${sep}`)) return;
+  refuseMissing(`--summary-out ${summaryOut}: its folder`, folder, "make the folder first");
+}
+
+function refuseMissing(what: string, path: string, next: string): void {
+  if (existsSync(path)) return;
+  throw new BenchError("usage", `${what} does not exist`, { next });
 }
 
 const ImageMap = z.record(z.string().min(1), z.string().min(1));

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import type { SkippedTask } from "../../core/model/task.ts";
@@ -62,9 +62,14 @@ export async function checkTasks(
   if (options.controls === true && runnable.length > 0) {
     const jobsDir = await mkdtemp(join(tmpdir(), "bench-controls-"));
     const names = runnable.map((check) => check.name);
-    findings.push(
-      ...(await runControls(context, { dir, names, environment: options.env, jobsDir })),
-    );
+    try {
+      const run = { dir, names, environment: options.env, jobsDir };
+      findings.push(...(await runControls(context, run)));
+    } catch (error) {
+      // Refused before anything ran: there is nothing in it to look at.
+      if ((await readdir(jobsDir)).length === 0) await rmdir(jobsDir);
+      throw error;
+    }
     if (findings.some((finding) => finding.kind === "issue")) {
       context.err.write(`the controls' results are in ${jobsDir}\n`);
     } else await rm(jobsDir, { recursive: true, force: true });

@@ -1,10 +1,12 @@
+import { readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { sameCommandOnLocal } from "../../cli/same-command.ts";
 import { GOOD, tempFolder, writeFiles } from "../stores/task-folders/temp-tasks.ts";
 import { bench, benchWith } from "./run-bench.ts";
 
-/** A folder with one task, `bench` in it without any daemon, and only the controls' folders that it leaves. */
+/** A folder with one task, and `bench` in it without any daemon. */
 async function withoutDocker() {
   const root = await tempFolder();
   await writeFiles(join(root, "tasks/good"), GOOD);
@@ -14,6 +16,10 @@ async function withoutDocker() {
   };
   const run = async (...args: string[]) => await benchWith(env, root, ...args);
   return { root, tasks: join(root, "tasks"), run };
+}
+
+async function controlsFolders(): Promise<string[]> {
+  return (await readdir(tmpdir())).filter((name) => name.startsWith("bench-controls-"));
 }
 
 test.each(["run", "check"])("without docker, %s names the same command on local", async (what) => {
@@ -26,7 +32,9 @@ test.each(["run", "check"])("without docker, %s names the same command on local"
     what === "run"
       ? `bench run ${tasks} -a oracle -o '${root}/my jobs' --env local`
       : `bench tasks check --controls ${tasks} --env local`;
+  const before = await controlsFolders();
   await expect(run(...args)).rejects.toMatchObject({ kind: "unavailable", next });
+  expect(await controlsFolders()).toEqual(before);
 });
 
 test("a word that a shell would read otherwise is quoted in the next step", async () => {

@@ -27,6 +27,25 @@ test.each([[[]], [["--dry-run"]]])(
   },
 );
 
+test.each([
+  [["--prices", "nosuch.json"], "--prices nosuch.json cannot be read (ENOENT)"],
+  [["--local-include", "/nosuch/tools"], "--local-include /nosuch/tools does not exist"],
+  [["--summary-out", "/nosuch/x.json"], "--summary-out /nosuch/x.json: its folder does not exist"],
+])("%j is refused in a control's dry run too, and makes nothing", async (flags, message) => {
+  const { root, run } = await oneTask();
+  const args = [join(root, "tasks"), "-a", "oracle", "--env", "local", "--dry-run"];
+  await expect(run({}, ...args, ...flags)).rejects.toThrow(message);
+  expect(await readdir(root)).toEqual(["tasks"]);
+  expect(await readdir("/")).not.toContain("nosuch");
+});
+
+test("a summary below the jobs folder needs no folder yet", async () => {
+  const { root, run } = await oneTask();
+  const jobs = ["-o", join(root, "jobs"), "--summary-out", join(root, "jobs/new/s.json")];
+  const args = [join(root, "tasks"), "-a", "oracle", "--env", "local", "--dry-run"];
+  expect((await run({}, ...args, ...jobs)).code).toBe(0);
+});
+
 test("run --help says what the account is good for", async () => {
   const { out } = await bench(".", "run", "--help");
   expect(out).toMatch(/fargate\s+\(controls\s+only\)/u);

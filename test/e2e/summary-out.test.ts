@@ -19,6 +19,8 @@ test("--summary-out writes through what is no plain file and replaces no device,
   expect(await write("null")).toBe(0);
   expect(await write("link")).toBe(0);
   expect(await write("folder")).toBe(4);
+  expect(await write("new/plain.json")).toBe(2);
+  await mkdir(at("new"));
   expect(await write("new/plain.json")).toBe(0);
   expect(execFileSync("stat", ["-c", "%F", at("null")], { encoding: "utf8" })).toBe(
     "character special file\n",
