@@ -12,6 +12,12 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** Packages that a deploy alone needs: 340 MB, which no run on this computer should have to install. */
 const DEPLOY_PACKAGES = "aws-cdk-lib@2.276.0 constructs@10.8.1 @aws-cdk/toolkit-lib@1.43.0";
 
+/** Throws `BenchError` (`unavailable`) where they are not: to be told before anybody is asked anything. */
+export async function requireDeployPackages(): Promise<void> {
+  await withPackages(() => import("../../infra/deploy-stack.ts"));
+  await withPackages(() => import("../../infra/synthesize.ts"));
+}
+
 /** Writes the stack's template and assets into a folder; asks nothing of any account. */
 export async function synthesizeCloud(outDir: string): Promise<void> {
   const { synthesize } = await withPackages(() => import("../../infra/synthesize.ts"));

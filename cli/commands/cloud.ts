@@ -1,6 +1,10 @@
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { deployCloud, synthesizeCloud } from "../../api/cloud/deploy-cloud.ts";
+import {
+  deployCloud,
+  requireDeployPackages,
+  synthesizeCloud,
+} from "../../api/cloud/deploy-cloud.ts";
 import { BenchError } from "../../core/errors.ts";
 import type { CliContext, ExitCode } from "../context.ts";
 
@@ -25,6 +29,7 @@ export async function runDeploy(context: CliContext, options: DeployOptions): Pr
     context.out.write(`${outDir}/BenchflowCloud.template.json\n`);
     return 0;
   }
+  await requireDeployPackages();
   for (const line of WHAT) context.err.write(`${line}\n`);
   if (options.yes !== true) await confirm(context);
   const stack = await deployCloud({
