@@ -5,7 +5,11 @@ import { callAws } from "../../aws/call-aws.ts";
 import { BenchError } from "../../core/errors.ts";
 import type { CloudImage } from "../../core/model/cloud-work.ts";
 import type { Task } from "../../core/model/task.ts";
-import { fargateSize, taskDefinitionOf } from "../../sandboxes/fargate/task-definition.ts";
+import {
+  fargateSize,
+  fargateStorageGib,
+  taskDefinitionOf,
+} from "../../sandboxes/fargate/task-definition.ts";
 import type { CloudAccount } from "./cloud-account.ts";
 import type { SentPrograms } from "./cloud-programs.ts";
 
@@ -24,7 +28,7 @@ export async function taskDefinition(
   task: Task,
   parts: { readonly image: CloudImage; readonly sent: SentPrograms; readonly runnerImage?: string },
 ): Promise<string> {
-  const { cpus, memoryMb } = task.config.sandbox;
+  const { cpus, memoryMb, storageMb } = task.config.sandbox;
   const size = fargateSize({ cpus, memoryMb });
   if (size === null) {
     const asked = `${cpus} processors and ${memoryMb} MB`;
@@ -32,10 +36,17 @@ export async function taskDefinition(
       next: "lower cpus or memory_mb in its task.toml, or leave it out with -x",
     });
   }
+  const storageGib = fargateStorageGib(storageMb);
+  if (storageGib === null) {
+    const asked = `${storageMb} MB of disk`;
+    throw new BenchError("config", `task ${task.name} asks for ${asked}, Fargate has 200 GiB`, {
+      next: "lower storage_mb in its task.toml, or leave it out with -x",
+    });
+  }
   const { stack, client } = account;
   const describe = (family: string) =>
     taskDefinitionOf(
-      { family, image: parts.image.reference, declared: { cpus, memoryMb }, size },
+      { family, image: parts.image.reference, declared: { cpus, memoryMb }, size, storageGib },
       {
         runnerImage: parts.runnerImage ?? RUNNER_IMAGE,
         bucket: stack.OutBucket,

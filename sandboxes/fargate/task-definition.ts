@@ -45,12 +45,28 @@ export function fargateSize(declared: TaskSize): TaskSize | null {
   return null;
 }
 
+/** What every task gets, and the most that one may ask for (ECS developer guide, "Fargate task ephemeral storage"). */
+const OWN_STORAGE_GIB = 20;
+const MAX_STORAGE_GIB = 200;
+
+/**
+ * GiB of disk that a definition has to ask for; 0 where what every task gets suffices, null where Fargate has
+ * no such disk.
+ */
+export function fargateStorageGib(storageMb: number): number | null {
+  const wantedGib = Math.ceil(storageMb / MIB_PER_GB);
+  if (wantedGib > MAX_STORAGE_GIB) return null;
+  return wantedGib > OWN_STORAGE_GIB ? wantedGib : 0;
+}
+
 /** A family's name and what runs in it: the task's image with its declared size, in a size of Fargate's. */
 export interface TrialFamily {
   readonly family: string;
   readonly image: string;
   readonly declared: TaskSize;
   readonly size: TaskSize;
+  /** Of `fargateStorageGib`. */
+  readonly storageGib: number;
 }
 
 /**
@@ -59,7 +75,7 @@ export interface TrialFamily {
  * the trial, alone has a log beside the kit, and ends the task.
  */
 export function taskDefinitionOf(
-  { family, image, declared, size }: TrialFamily,
+  { family, image, declared, size, storageGib }: TrialFamily,
   surroundings: TaskSurroundings,
 ): Record<string, unknown> {
   return {
@@ -68,6 +84,7 @@ export function taskDefinitionOf(
     networkMode: "awsvpc",
     cpu: String(size.cpus * 1024),
     memory: String(size.memoryMb),
+    ...(storageGib === 0 ? {} : { ephemeralStorage: { sizeInGiB: storageGib } }),
     taskRoleArn: surroundings.taskRoleArn,
     executionRoleArn: surroundings.executionRoleArn,
     runtimePlatform: { cpuArchitecture: "X86_64", operatingSystemFamily: "LINUX" },

@@ -82,7 +82,7 @@ async function registerTask(): Promise<string> {
   const size = fargateSize(declared);
   if (size === null) throw new Error("no size");
   const input = taskDefinitionOf(
-    { family: "bench-one", image: "bench-base:debian", declared, size },
+    { family: "bench-one", image: "bench-base:debian", declared, size, storageGib: 0 },
     {
       runnerImage: "bench-base:node",
       bucket: BUCKET,

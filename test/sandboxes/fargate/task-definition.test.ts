@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { fargateSize, taskDefinitionOf } from "../../../sandboxes/fargate/task-definition.ts";
+import { ANY_AGENT, missingLimits } from "../../../core/plan/task-refusals.ts";
+import { FARGATE_CAPS } from "../../../sandboxes/fargate/fargate-caps.ts";
+import {
+  fargateSize,
+  fargateStorageGib,
+  taskDefinitionOf,
+} from "../../../sandboxes/fargate/task-definition.ts";
 
 test.each([
   [
@@ -28,24 +34,24 @@ test.each([
   expect(fargateSize(declared)).toEqual(size);
 });
 
-const definition = taskDefinitionOf(
-  {
-    family: "bench-1",
-    image: "repo:tag",
-    declared: { cpus: 1, memoryMb: 512 },
-    size: { cpus: 2, memoryMb: 4096 },
-  },
-  {
-    runnerImage: "node",
-    bucket: "bucket",
-    taskRoleArn: "role",
-    executionRoleArn: "execution",
-    logGroup: "logs",
-    region: "us-east-1",
-    boot: "boot",
-    programs: { task: "1".repeat(64), execd: "2".repeat(64) },
-  },
-);
+const FAMILY = {
+  family: "bench-1",
+  image: "repo:tag",
+  declared: { cpus: 1, memoryMb: 512 },
+  size: { cpus: 2, memoryMb: 4096 },
+  storageGib: 0,
+};
+const SURROUNDINGS = {
+  runnerImage: "node",
+  bucket: "bucket",
+  taskRoleArn: "role",
+  executionRoleArn: "execution",
+  logGroup: "logs",
+  region: "us-east-1",
+  boot: "boot",
+  programs: { task: "1".repeat(64), execd: "2".repeat(64) },
+};
+const definition = taskDefinitionOf(FAMILY, SURROUNDINGS);
 const containers = definition["containerDefinitions"] as Record<string, unknown>[];
 const named = (name: string) => containers.find((each) => each["name"] === name);
 
@@ -75,4 +81,25 @@ test("the task ends with its runner alone", () => {
   expect(containers.filter(({ essential }) => essential).map(({ name }) => name)).toEqual([
     "runner",
   ]);
+});
+
+test.each([
+  [10_240, 0],
+  [20_480, 0],
+  [20_481, 21],
+  [204_800, 200],
+  [204_801, null],
+])("%d MB of disk are %o GiB to ask for", (storageMb, gib) => {
+  expect(fargateStorageGib(storageMb)).toBe(gib);
+});
+
+test("a plan says that Fargate's processors, processes and disk have no limit of the task's own", () => {
+  const facts = { ...ANY_AGENT, environment: "fargate" as const, caps: FARGATE_CAPS };
+  expect(missingLimits(facts)).toEqual(["--env fargate cannot limit cpu, pids, disk here"]);
+});
+
+test("a definition asks for disk only where a task gets too little of it by itself", () => {
+  expect(definition).not.toHaveProperty("ephemeralStorage");
+  const roomy = taskDefinitionOf({ ...FAMILY, storageGib: 50 }, SURROUNDINGS);
+  expect(roomy["ephemeralStorage"]).toEqual({ sizeInGiB: 50 });
 });
