@@ -10,7 +10,8 @@ import { bytesOf } from "../../stores/objects/object-body.ts";
 
 /**
  * A task's build context as it is sent: base images mapped, what `.dockerignore` names and the task's
- * skills left out, as a run here leaves them out. Of a prebuilt image, a Dockerfile that takes it over.
+ * skills left out, as a run here leaves them out; equal bytes for every checkout, since their hash is the
+ * image's tag. Of a prebuilt image, a Dockerfile that takes it over.
  * Throws `SandboxError` (`build-failed`) for a Dockerfile that cannot be read.
  */
 export async function packImageContext(
@@ -27,5 +28,7 @@ export async function packImageContext(
   const leaveOut = TASK_SKILLS;
   const recipe = await readRecipe({ contextDir, baseImageMap, platform, leaveOut });
   const replaced = recipe.isUnchanged ? [] : [{ name: "Dockerfile", content: recipe.text }];
-  return await bytesOf({ bytes: packContext(contextDir, { replaced, leaveOut }) });
+  return await bytesOf({
+    bytes: packContext(contextDir, { replaced, leaveOut, isReproducible: true }),
+  });
 }

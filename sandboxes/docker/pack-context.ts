@@ -22,7 +22,12 @@ export interface PackOptions {
   readonly replaced?: readonly ExtraFile[];
   /** Names at the top that stay out, with what lies below. */
   readonly leaveOut?: readonly string[];
+  /** Equal bytes for every checkout: one time for all, and of the modes only who may execute. */
+  readonly isReproducible?: boolean;
 }
+
+/** 1 January 2000: later than 1980, before which no zip archive, hence no Python wheel, can be made. */
+const FIXED_TIME_SECONDS = 946_684_800;
 
 const NO_RULES: IgnoreRules = { patterns: [] };
 
@@ -33,13 +38,14 @@ const NO_RULES: IgnoreRules = { patterns: [] };
  */
 export function packContext(
   contextDir: string,
-  { replaced = [], leaveOut = [] }: PackOptions = {},
+  { replaced = [], leaveOut = [], isReproducible = false }: PackOptions = {},
 ): ByteStream {
   const rules = readIgnoreFile(contextDir)?.rules ?? NO_RULES;
   const names = new Set([...leaveOut, ...replaced.map(({ name }) => name)]);
   async function* entries(): AsyncGenerator<TarSource, void, undefined> {
     yield* replaced.map(({ name, content }) => inlineEntry(name, content));
-    yield* folderEntries({ contextDir, rules, skip: names }, "");
+    for await (const entry of folderEntries({ contextDir, rules, skip: names }, ""))
+      yield isReproducible ? { ...entry, header: reproducible(entry.header) } : entry;
   }
   return writeTar(entries());
 }
@@ -95,6 +101,13 @@ async function* fileEntry(name: string, path: Buffer): AsyncGenerator<TarSource,
   } finally {
     await file.close();
   }
+}
+
+/** Modes as git keeps them. */
+function reproducible(header: TarHeader): TarHeader {
+  const isExecutable = header.kind !== "file" || (header.mode & 0o111) !== 0;
+  const mode = header.kind === "symlink" ? 0o777 : isExecutable ? 0o755 : 0o644;
+  return { ...header, mode, mtimeSeconds: FIXED_TIME_SECONDS };
 }
 
 function headerOf(name: string, kind: TarKind, stats: Stats): TarHeader {

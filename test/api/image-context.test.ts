@@ -1,3 +1,5 @@
+import { chmod, symlink, utimes } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { packImageContext } from "../../api/cloud/image-context.ts";
 import { type ImageDeps, taskImage } from "../../api/cloud/task-images.ts";
@@ -38,6 +40,30 @@ test("a context that is sent to the cloud leaves the task's skills out, as a run
   const files = await filesOf(archive);
   expect(files["Dockerfile"]).toBe("FROM mirror/debian\n\nCOPY app.txt /app/\n");
   expect(Object.keys(files).toSorted()).toEqual([".dockerignore", "Dockerfile", "app.txt"]);
+});
+
+test("another checkout of a task has the same context, and an executable bit another one", async () => {
+  const image = { kind: "dockerfile", contextDigest: "sha256:0" } as const;
+  const checkout = async (mode: number, year: number) => {
+    const dir = await tempFolder();
+    await writeFiles(dir, {
+      "environment/Dockerfile": "FROM debian\nCOPY . /app/\n",
+      "environment/src/run.sh": "true\n",
+    });
+    const [folder, file] = [join(dir, "environment/src"), join(dir, "environment/src/run.sh")];
+    await symlink("run.sh", join(folder, "link"));
+    await chmod(file, mode);
+    await chmod(folder, year === 2001 ? 0o700 : 0o775);
+    for (const path of [file, folder]) await utimes(path, new Date(year, 1), new Date(year, 1));
+    return await packImageContext({ dir, environmentDir: "environment", image }, {});
+  };
+  const first = await checkout(0o644, 2001);
+  expect(Buffer.compare(first, await checkout(0o660, 2026))).toBe(0);
+  expect(Buffer.compare(first, await checkout(0o755, 2001))).not.toBe(0);
+  const years = new Set<number>();
+  for await (const { header } of readTar(bytesAt(first)))
+    years.add(new Date(header.mtimeSeconds * 1000).getUTCFullYear());
+  expect([...years]).toEqual([2000]);
 });
 
 test("a prebuilt image is taken over, mapped as base images are", async () => {
