@@ -2,6 +2,7 @@ import * as z from "zod";
 import { AwsClient } from "../../aws/aws-client.ts";
 import { RunLayout } from "../../stores/objects/run-layout.ts";
 import { S3ObjectStore } from "../../stores/s3/s3-object-store.ts";
+import { requiredVariable } from "../required-variable.ts";
 import { type Aggregated, aggregateRun } from "./aggregate-run.ts";
 
 const Event = z.object({ run: z.string() });
@@ -9,6 +10,9 @@ const Event = z.object({ run: z.string() });
 /** The last state of a sweep: every child of its map has ended. */
 export async function handler(event: unknown): Promise<Aggregated> {
   const { run } = Event.parse(event);
-  const store = new S3ObjectStore(new AwsClient(process.env), process.env["BENCH_BUCKET"] ?? "");
+  const store = new S3ObjectStore(
+    new AwsClient(process.env),
+    requiredVariable(process.env, "BENCH_BUCKET"),
+  );
   return await aggregateRun(store, new RunLayout(run));
 }

@@ -6,16 +6,18 @@ import { systemClock } from "../../host/system-clock.ts";
 import { FargateSandboxes } from "../../sandboxes/fargate/fargate-sandboxes.ts";
 import { KIT_DIR, SOCKET_DIR, socketPathOf, writeKit } from "../../sandboxes/fargate/kit.ts";
 import { S3ObjectStore } from "../../stores/s3/s3-object-store.ts";
+import { requiredVariable } from "../required-variable.ts";
 import { runWork } from "./run-work.ts";
 
 /*
  * The program of a task's two containers of ours. Without BENCH_WORK it fills the kit and ends; with it, it
  * runs that work item. Its exit code is 0 however the trial went: result.json says that.
  */
-const { BENCH_WORK: workKey, BENCH_BUCKET: bucket = "" } = process.env;
+const { BENCH_WORK: workKey } = process.env;
 if (workKey === undefined) {
   writeKit(KIT_DIR, readFileSync(join(KIT_DIR, "execd.mjs")));
 } else {
+  const bucket = requiredVariable(process.env, "BENCH_BUCKET");
   const stop = new AbortController();
   process.on("SIGTERM", () => {
     stop.abort(new Error("the platform stops the task"));
