@@ -193,6 +193,17 @@ function apiErrorInfoOf({ modelUse }: AttemptState): Diagnostics["api_error_info
   return modelUse?.end.kind === "failed" ? modelUse.end.info : null;
 }
 
+/** How the agent fell silent or went away, unless the models' record gave its end another cause. */
+function agentInfosOf({ report }: AttemptState): Partial<Diagnostics> {
+  if (report?.diagnostics === undefined) return {};
+  const { idle_timeout_info, transport_error_info } = report.diagnostics;
+  const category = agentErrorOf(report.end)?.category;
+  return {
+    idle_timeout_info: category === "idle_timeout" ? idle_timeout_info : null,
+    transport_error_info: category === "pipe_closed" ? transport_error_info : null,
+  };
+}
+
 /** What was going on when the clock ended the agent, as its trajectory tells; null when it did not. */
 function agentTimeoutInfoOf(state: AttemptState): Diagnostics["agent_timeout_info"] {
   const { spec, report, trajectory } = state;
@@ -228,6 +239,7 @@ function extrasOf(state: AttemptState, utcOffsetMinutes: number): TrialResultExt
       sandbox_startup_info: startupInfoOf(state),
       api_error_info: apiErrorInfoOf(state),
       agent_timeout_info: agentTimeoutInfoOf(state),
+      ...agentInfosOf(state),
     },
   };
 }

@@ -8,6 +8,11 @@ export interface TurnMoment {
   readonly heldMs: number;
 }
 
+export interface TurnTimes {
+  readonly idleMs: number;
+  readonly elapsedMs: number;
+}
+
 export interface TurnLimitSettings {
   readonly wallMs: number;
   /** 0 for none. */
@@ -40,6 +45,11 @@ export class TurnLimits {
     if (ownMs(this.#started, moment) >= wallMs) return "wall-clock";
     const graceMs = hasPendingTool ? idleMs * TOOL_GRACE : idleMs;
     return idleMs > 0 && ownMs(this.#active, moment) >= graceMs ? "idle" : null;
+  }
+
+  /** How long the agent has been silent, and at work, without the time that was held back. */
+  times(moment: TurnMoment): TurnTimes {
+    return { idleMs: ownMs(this.#active, moment), elapsedMs: ownMs(this.#started, moment) };
   }
 
   /** How often to look: often enough to end near the limit, seldom enough to cost nothing. */

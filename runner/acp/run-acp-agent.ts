@@ -8,6 +8,7 @@ import { Redactor } from "../proxy/redact/redactor.ts";
 import { type AcpConnection, connectAcp } from "./acp-connection.ts";
 import { type EndFacts, endOfFailure, endOfTurn, isClosing } from "./agent-end.ts";
 import { AgentLog, AgentProcess } from "./agent-process.ts";
+import { diagnoseEnd } from "./diagnose-end.ts";
 import { openSession, type SessionPlan } from "./open-session.ts";
 import { Turn, type TurnEnd } from "./run-turn.ts";
 import { SessionRecorder } from "./session-recorder.ts";
@@ -74,6 +75,7 @@ class AcpTrial {
   #sessionId: string | null = null;
   #turn: Turn | null = null;
   #turnEnd: TurnEnd | null = null;
+  #lastActivityAt: string | null = null;
 
   constructor(parts: TrialParts) {
     const { launch, run, redactor, log, process } = parts;
@@ -85,9 +87,9 @@ class AcpTrial {
     this.#connection = connectAcp(process.process, {
       onUpdate: (update) => {
         const isOurs = update.sessionId === this.#sessionId;
-        if (isOurs && this.#recorder.take(update)) this.#turn?.noteActivity();
+        if (isOurs && this.#recorder.take(update)) this.#noteActivity();
       },
-      onPermission: () => this.#turn?.noteActivity(),
+      onPermission: () => this.#noteActivity(),
       onNoise: (text) => log.line(text),
     });
   }
@@ -107,7 +109,12 @@ class AcpTrial {
     const facts = await this.#facts();
     const end =
       this.#turnEnd === null ? endOfFailure(thrown, facts) : endOfTurn(this.#turnEnd, facts);
-    return this.#report(redactedEnd(end, redactor));
+    return this.#report(redactedEnd(end, redactor), facts);
+  }
+
+  #noteActivity(): void {
+    this.#lastActivityAt = systemClock.now().toISOString();
+    this.#turn?.noteActivity();
   }
 
   async #converse(): Promise<TurnEnd> {
@@ -172,11 +179,18 @@ class AcpTrial {
     };
   }
 
-  #report(end: AgentEnd): AgentReport {
+  #report(end: AgentEnd, facts: EndFacts): AgentReport {
     const { toolCalls, skillInvocations } = this.#recorder;
     const prompts = this.#turn === null ? [] : [this.#parts.run.spec.task.prompt];
     const usage = NO_USAGE;
-    return { agentName: this.#agentName, end, toolCalls, skillInvocations, prompts, usage };
+    const diagnostics = diagnoseEnd(end, {
+      facts,
+      recorder: this.#recorder,
+      times: this.#turn?.timesAtLimit ?? null,
+      lastActivityAt: this.#lastActivityAt,
+    });
+    const counts = { toolCalls, skillInvocations, prompts, usage };
+    return { agentName: this.#agentName, end, ...counts, diagnostics };
   }
 }
 

@@ -1,5 +1,10 @@
 import * as z from "zod";
-import { TurnLimits, type TurnLimitSettings, type TurnMoment } from "../../core/acp/turn-limits.ts";
+import {
+  TurnLimits,
+  type TurnLimitSettings,
+  type TurnMoment,
+  type TurnTimes,
+} from "../../core/acp/turn-limits.ts";
 import type { AcpConnection } from "./acp-connection.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import type { SessionRecorder } from "./session-recorder.ts";
@@ -40,6 +45,8 @@ const PromptAnswer = z.looseObject({ stopReason: z.string().catch("") });
 export class Turn {
   readonly #parts: TurnParts;
   readonly #limits: TurnLimits;
+  /** When a limit ended it; null while none has. */
+  timesAtLimit: TurnTimes | null = null;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
@@ -93,8 +100,11 @@ export class Turn {
     const gone = modelsGone();
     if (gone !== null) return { kind: "models-gone", message: gone.message };
     const pending = recorder.pendingToolCalls();
-    const limit = this.#limits.reached(moment(), pending.length > 0);
-    return limit === null ? null : { kind: "limit", limit, pending };
+    const now = moment();
+    const limit = this.#limits.reached(now, pending.length > 0);
+    if (limit === null) return null;
+    this.timesAtLimit ??= this.#limits.times(now);
+    return { kind: "limit", limit, pending };
   }
 }
 

@@ -77,7 +77,7 @@ export class SessionRecorder {
   #writes: Promise<void> = Promise.resolve();
   #dropped = 0;
   #skills = 0;
-  #texts = 0;
+  readonly #chunks = { agent_message: 0, agent_thought: 0 };
   #fileChars = 0;
 
   constructor(parts: RecorderParts) {
@@ -93,9 +93,17 @@ export class SessionRecorder {
     return this.#skills;
   }
 
+  get messageChunks(): number {
+    return this.#chunks.agent_message;
+  }
+
+  get thoughtChunks(): number {
+    return this.#chunks.agent_thought;
+  }
+
   /** Whether the agent has said or done anything at all. */
   get hasActivity(): boolean {
-    return this.#seen.size > 0 || this.#texts > 0;
+    return this.#seen.size > 0 || this.messageChunks > 0 || this.thoughtChunks > 0;
   }
 
   /** Tool calls that have begun and, as far as the agent says, not ended. */
@@ -137,7 +145,7 @@ export class SessionRecorder {
 
   #takeText(type: TextEntry["type"], text: string | null): boolean {
     if (text === null || text === "") return false;
-    this.#texts += 1;
+    this.#chunks[type] += 1;
     let entry = this.#waiting.at(-1);
     if (entry?.kind !== "text" || entry.type !== type) {
       entry = { kind: "text", type, at: this.#stamp(), pieces: [], chars: 0 };

@@ -1,3 +1,4 @@
+import type { Diagnostics } from "../../core/model/diagnostics.ts";
 import type { Usage } from "../../core/model/record.ts";
 import type { AttemptSpec } from "../../core/model/trial.ts";
 import type { AttemptFolder } from "../../core/ports/attempt-folder.ts";
@@ -35,6 +36,8 @@ export interface AgentReport {
   readonly prompts: readonly string[];
   /** What the agent itself knows of it; replaced by the models' own count where there is one. */
   readonly usage: Usage;
+  /** Why it went silent or away (spec 1.6), where the agent's own protocol tells. */
+  readonly diagnostics?: Pick<Diagnostics, "idle_timeout_info" | "transport_error_info">;
 }
 
 /** One way to work on a task. */

@@ -158,6 +158,10 @@ describe("an agent that does not end is ended, with all that it started", () => 
     const started = Date.now();
     const { report } = await runScripted(sandbox, { way: { turn: "idle" }, idleSec: 0.5 });
     expect(report.end).toMatchObject({ limit: "idle", error: { category: "idle_timeout" } });
+    const { idle_timeout_info: info } = report.diagnostics ?? {};
+    expect(info).toMatchObject({ idle_timeout_sec: 0.5, n_tool_calls: 0 });
+    expect(info?.idle_duration_sec).toBeGreaterThanOrEqual(0.5);
+    expect(info?.wall_clock_elapsed_sec).toBeGreaterThanOrEqual(info?.idle_duration_sec ?? 9);
     expect(Date.now() - started).toBeLessThan(6000);
     const withTool = await runScripted(sandbox, {
       way: { turn: "hang", honoursCancel: true },
