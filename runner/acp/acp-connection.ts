@@ -23,8 +23,6 @@ export interface AcpConnection {
   /** Rejects with the agent's error (a `RequestError`), or when the connection has ended. */
   request(method: string, params: object): Promise<unknown>;
   notify(method: string, params: object): Promise<void>;
-  /** Resolves when the agent's output has ended. */
-  readonly closed: Promise<void>;
 }
 
 /**
@@ -41,7 +39,6 @@ export function connectAcp(
   return {
     request: async (method, params) => await connection.agent.request(method, params),
     notify: async (method, params) => await connection.agent.notify(method, params),
-    closed: connection.closed,
   };
 }
 
