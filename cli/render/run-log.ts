@@ -4,14 +4,28 @@ import { renderJobLines } from "../../core/report/console/job-lines.ts";
 import { renderResumed } from "../../core/report/console/run-lines.ts";
 import { showSafely } from "../../core/report/console/safe-text.ts";
 import { renderTrialLine } from "../../core/report/console/trial-line.ts";
+import type { SkippedTask } from "../../core/model/task.ts";
 import type { CliContext } from "../context.ts";
 import { StatusLine } from "./status-line.ts";
+
+const MAX_SKIPPED = 5;
+
+/** The block's last line, where tasks were left out: its score says nothing of them. */
+export function renderSkipped(skipped: readonly SkippedTask[]): string[] {
+  if (skipped.length === 0) return [];
+  const names = skipped.slice(0, MAX_SKIPPED).map(({ name }) => name);
+  const more = skipped.length - names.length;
+  const all = more === 0 ? names : [...names, `and ${String(more)} more`];
+  const count = skipped.length === 1 ? "1 task" : `${String(skipped.length)} tasks`;
+  return [showSafely(`Skipped:   ${count} (${all.join(", ")})`)];
+}
 
 /** What a person sees while a run works: lines as trials end, above one status line on a terminal. */
 export class RunLog {
   readonly #context: CliContext;
   readonly #options: { readonly quiet: boolean; readonly json: boolean };
   readonly #status: StatusLine;
+  #skipped: readonly SkippedTask[] = [];
 
   constructor(context: CliContext, options: { quiet: boolean; json: boolean }) {
     this.#context = context;
@@ -23,6 +37,7 @@ export class RunLog {
     switch (event.type) {
       case "run-planned":
         for (const warning of event.plan.warnings) this.#note(`warning: ${warning}`);
+        this.#skipped = event.plan.skipped;
         for (const { name, reason } of event.plan.skipped) this.#note(`skipped ${name}: ${reason}`);
         return;
       case "job-started":
@@ -86,7 +101,7 @@ export class RunLog {
       this.#context.err.write(`${renderResumed(jobDir, reused, ran)}\n`);
     if (this.#options.json) return;
     const block = renderFinalBlock(trials, { jobDir, elapsedSec, reused, budget });
-    this.#context.out.write(`${block.join("\n")}\n`);
+    this.#context.out.write(`${[...block, ...renderSkipped(this.#skipped)].join("\n")}\n`);
   }
 
   #note(text: string): void {

@@ -47,6 +47,9 @@ test("results of a run that is going on show what ended, and say what has not", 
   };
   expect(json.interrupted.map((attempt) => attempt.task_name)).toEqual(["beta"]);
   expect(json.jobs[0]).toMatchObject({ planned: 3, passed: 1, never_started: 2 });
+  // An attempt that a resume put in its place has a score: nothing is missed any more.
+  await (await folder.openAttempt("beta__00000003")).seal(resultText("beta"));
+  expect((await bench(jobsDir, "results", jobsDir)).err).toBe("");
   // Reading took nothing away from the run.
   await running.seal(resultText("beta"));
   await folder.close();

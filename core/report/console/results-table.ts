@@ -1,5 +1,5 @@
 import { runsOf } from "../../results/loaded-job.ts";
-import type { LoadedJob, LoadedJobs } from "../../results/loaded-job.ts";
+import type { InterruptedAttempt, LoadedJob, LoadedJobs } from "../../results/loaded-job.ts";
 import { mixedImages } from "../../results/mixed-images.ts";
 import { formatPercent, formatReward } from "../../results/format-share.ts";
 import { formatCount, formatDollars, formatDuration } from "./format-amounts.ts";
@@ -71,16 +71,25 @@ function renderTokens({ spend: { totalTokens }, killedAttempts }: LoadedJob): st
   return `${killedAttempts > 0 ? ">=" : ""}${formatCount(totalTokens)}`;
 }
 
+/** A trial with a score is never drawn again: its killed attempt was before it, and is replaced. */
+function isStillMissed({ trials }: LoadedJob): (attempt: InterruptedAttempt) => boolean {
+  const scored = trials.filter(({ record }) => record.outcome.kind === "scored");
+  const names = new Set(scored.map(({ taskName }) => taskName));
+  return ({ taskName }) => !names.has(taskName);
+}
+
 /**
  * What a reader of the table must know besides, for stderr: attempts without a result, bad files,
  * trials with a doubt (`renderDoubts`), tasks that were scored on images that differ.
  */
 export function renderResultsNotes(loaded: LoadedJobs): string[] {
   const notes = loaded.jobs.flatMap((job) => [
-    ...job.interrupted.map(
-      ({ rolloutName }) =>
-        `${showSafely(`${job.path}/${rolloutName}`)} has no result: it was interrupted, or still runs`,
-    ),
+    ...job.interrupted
+      .filter(isStillMissed(job))
+      .map(
+        ({ rolloutName }) =>
+          `${showSafely(`${job.path}/${rolloutName}`)} has no result: it was interrupted, or still runs`,
+      ),
     ...job.quarantined.map(
       ({ path, reason }) => `${showSafely(path)} is set aside: ${showSafely(reason)}`,
     ),
