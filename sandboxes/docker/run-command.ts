@@ -4,7 +4,7 @@ import type { ControlChannel, JobEnd } from "./control-channel.ts";
 import type { Victims } from "./end-processes.ts";
 import type { ExecSession } from "./exec-session.ts";
 import { workerLine } from "./exec-wrapper.ts";
-import { KeptOutput } from "./kept-output.ts";
+import { KeptOutput } from "../kept-output.ts";
 
 /** Streams of a killed command end at once, or someone else holds them. */
 const DRAIN_MS = 5000;
@@ -46,7 +46,7 @@ class OutputSink {
   }
 
   add(stream: "stdout" | "stderr", chunk: Uint8Array): void {
-    this[stream].add(chunk);
+    this[stream].push(chunk);
     try {
       this.#listen?.(stream, chunk);
     } catch (error) {

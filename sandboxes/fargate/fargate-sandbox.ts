@@ -14,7 +14,7 @@ import type {
 } from "../../core/ports/sandbox.ts";
 import { SandboxError } from "../../core/ports/sandbox.ts";
 import { forwardServer } from "../forward/forward-server.ts";
-import { KeptOutput } from "../local/command/kept-output.ts";
+import { KeptOutput } from "../kept-output.ts";
 import type { ExecdClient } from "./execd-client.ts";
 import { Left, Marks, Ran, Stats } from "./wire/calls.ts";
 

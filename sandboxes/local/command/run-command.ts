@@ -6,7 +6,7 @@ import type {
   SandboxProcess,
 } from "../../../core/ports/sandbox.ts";
 import type { InputPipe } from "./input-pipe.ts";
-import { KeptOutput } from "./kept-output.ts";
+import { KeptOutput } from "../../kept-output.ts";
 import { type CommandHost, type StartedCommand, startCommand } from "./start-command.ts";
 
 /** Bytes kept of each stream when the command does not say. */

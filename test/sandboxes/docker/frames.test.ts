@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { FrameScanner } from "../../../sandboxes/docker/frame-scanner.ts";
-import { KeptOutput } from "../../../sandboxes/docker/kept-output.ts";
 import { quoteWord } from "../../../sandboxes/docker/shell-words.ts";
 import { readStdioFrames } from "../../../sandboxes/docker/stdio-frames.ts";
 import { execFileSync } from "node:child_process";
@@ -102,29 +101,6 @@ test("something that begins like a frame and never ends is let through as output
     0,
   );
   expect(sizeBytes).toBe(endless.byteLength);
-});
-
-test("kept output is the first and the last half, with the rest counted, however it comes", () => {
-  fc.assert(
-    fc.property(
-      fc.uint8Array({ maxLength: 60 }),
-      fc.nat(20),
-      fc.array(fc.nat(500)),
-      (bytes, maxBytes, places) => {
-        const kept = new KeptOutput(maxBytes);
-        for (const chunk of cutAt(Buffer.from(bytes), places)) kept.add(chunk);
-        const head = Math.ceil(maxBytes / 2);
-        const tail = maxBytes - head;
-        const all = Buffer.from(bytes);
-        const expected =
-          all.byteLength <= maxBytes
-            ? all
-            : Buffer.concat([all.subarray(0, head), all.subarray(all.byteLength - tail)]);
-        expect(Buffer.from(kept.bytes())).toEqual(expected);
-        expect(kept.droppedBytes).toBe(Math.max(0, all.byteLength - maxBytes));
-      },
-    ),
-  );
 });
 
 test("a quoted word is one word on one line, whatever is in it", () => {
