@@ -1,11 +1,11 @@
 import { BenchError } from "../core/errors.ts";
 import { openTrialAccount } from "../core/ledger/trial-account.ts";
-import { NO_CAPS, parseCaps, parseTrialCap } from "../core/ledger/caps.ts";
-import { bearableWidth } from "../core/ledger/decide-admission.ts";
+import { cappedUnits, NO_CAPS, parseCaps, parseTrialCap } from "../core/ledger/caps.ts";
+import { bearableWidth, earmarkFor } from "../core/ledger/decide-admission.ts";
 import { queueWork } from "../core/ledger/queue-work.ts";
 import { reapDead } from "../core/ledger/reap-dead.ts";
 import { spendable } from "../core/ledger/sum-pot.ts";
-import { summarizeBudget } from "../core/ledger/summarize-budget.ts";
+import { type BudgetQuestion, summarizeBudget } from "../core/ledger/summarize-budget.ts";
 import { waitForAdmission } from "../core/ledger/wait-for-admission.ts";
 import type { Amount, Caps, LedgerUnit } from "../core/model/ledger-amount.ts";
 import type { BudgetSummary } from "../core/model/ledger-budget.ts";
@@ -13,6 +13,7 @@ import type { Stop } from "../core/model/ledger-pot.ts";
 import type { Outcome } from "../core/model/outcome.ts";
 import type { RunPlan } from "../core/model/plan.ts";
 import type { RunSettings } from "../core/model/settings.ts";
+import type { AdmitRequest } from "../core/model/ledger-request.ts";
 import type { Ledger } from "../core/ports/ledger.ts";
 import { priceBound } from "../core/usage/price-tokens.ts";
 import { SANDBOX_RESERVE_MS } from "../runner/spend/sandbox-meter.ts";
@@ -84,8 +85,12 @@ export async function openRunSpend(options: SpendOptions): Promise<RunSpend> {
     await ledger.open({ caps, width, breakerThreshold });
     await reapDead(ledger);
     const least = leastOf(settings, models, world.clock.now());
-    const bearable = bearableWidth(spendable(await ledger.view()), caps, least);
-    if (bearable < width) world.onEvent({ type: "warning", message: narrowed(bearable, width) });
+    const left = spendable(await ledger.view());
+    const bearable = bearableWidth(left, caps, least);
+    const bearsNone = cappedUnits(caps).some((unit) => left[unit] < least[unit]);
+    // A pot that bears none says so when its trials do not start.
+    if (bearable < width && !bearsNone)
+      world.onEvent({ type: "warning", message: narrowed(bearable, width) });
   } catch (error) {
     await close();
     throw error;
@@ -119,6 +124,8 @@ interface OpenPot {
   readonly caps: Caps;
 }
 
+type Refusal = Pick<BudgetQuestion, "refusedUnit" | "refusedNeed">;
+
 class CommandSpend implements RunSpend {
   readonly pot: string;
   readonly #options: SpendOptions;
@@ -127,7 +134,8 @@ class CommandSpend implements RunSpend {
   readonly #trialCaps: Caps;
   /** One after the other, so that trials start in the order in which they ask. */
   readonly #inTurn = queueWork();
-  #refusedUnit: LedgerUnit | null = null;
+  /** The first refusal: of what unit, and how much the trial needed. */
+  #refused: Refusal | null = null;
 
   constructor(options: SpendOptions, open: OpenPot) {
     const { settings } = options.plan;
@@ -164,7 +172,7 @@ class CommandSpend implements RunSpend {
         return { kind: "admitted", spend: { account, models: this.#modelsOn(account) } };
       }
       case "refused":
-        this.#refusedUnit ??= admission.unit;
+        this.#refused ??= await this.#refusalOf(admission.unit, request);
         return { kind: "refused" };
       case "stopped":
         return { kind: "stopped", stop: admission.stop };
@@ -172,6 +180,12 @@ class CommandSpend implements RunSpend {
       case "gone":
         throw new Error(`attempt ${attempt} was admitted before`);
     }
+  }
+
+  async #refusalOf(refusedUnit: LedgerUnit | null, request: AdmitRequest): Promise<Refusal> {
+    if (refusedUnit === null) return { refusedUnit };
+    const needs = earmarkFor(await this.#open.ledger.view(), request);
+    return { refusedUnit, refusedNeed: needs[refusedUnit] };
   }
 
   #modelsOn(account: TrialSpend["account"]): TrialSpend["models"] {
@@ -198,8 +212,8 @@ class CommandSpend implements RunSpend {
 
   async budget({ cancelled, notStarted }: BudgetLists): Promise<BudgetSummary> {
     const view = await this.#open.ledger.view();
-    const refusedUnit = this.#refusedUnit;
-    return summarizeBudget({ view, refusedUnit, cancelled, notStarted });
+    const refused = this.#refused ?? { refusedUnit: null };
+    return summarizeBudget({ view, ...refused, cancelled, notStarted });
   }
 
   async spent(): Promise<Pick<Amount, "microUsd" | "tokens">> {

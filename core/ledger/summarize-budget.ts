@@ -1,4 +1,4 @@
-import type { Balance, Caps, LedgerUnit } from "../model/ledger-amount.ts";
+import { type Balance, type Caps, LEDGER_UNITS, type LedgerUnit } from "../model/ledger-amount.ts";
 import type { BudgetSummary } from "../model/ledger-budget.ts";
 import type { PotView } from "../model/ledger-pot.ts";
 import { plus } from "./amounts.ts";
@@ -10,6 +10,8 @@ export interface BudgetQuestion {
   readonly view: PotView;
   /** The unit that the first refusal named; null when none did. */
   readonly refusedUnit: LedgerUnit | null;
+  /** How much of it that trial needed to start; absent where nobody knows. */
+  readonly refusedNeed?: number;
   /** Names of the job's trials that were stopped while they ran, and that never started. */
   readonly cancelled: readonly string[];
   readonly notStarted: readonly string[];
@@ -23,6 +25,7 @@ export function summarizeBudget(question: BudgetQuestion): BudgetSummary {
   const { view, cancelled, notStarted } = question;
   const totals = sumPot(view);
   const reason = reasonOf(question, totals);
+  const next = nextTrialOf(question, totals);
   const unknown = view.shards.map((shard) => shard.unknown);
   return {
     caps: capFigures(view.head.caps),
@@ -37,28 +40,102 @@ export function summarizeBudget(question: BudgetQuestion): BudgetSummary {
     not_started: [...notStarted],
     held: figuresOf(plus(totals.earmarked, totals.leased)),
     anomalies: Object.values(view.head.anomalies),
+    ...(next === undefined ? {} : { next_trial: next }),
   };
 }
 
-/** The console's `Budget:` line; null when the budget stopped nothing. */
-export function budgetLine({ reason, cancelled, not_started }: BudgetSummary): string | null {
-  if (reason === null) return null;
-  const counts = `${cancelled.length} running trial(s) cancelled, ${not_started.length} not started`;
-  return `Budget: ${reason}; ${counts} (not counted as failures; resume the job to run them)`;
+/**
+ * The console's `Budget:` line with what a person has to know beside it; none without a cap, unless
+ * something stopped the pot. The line of a budget that stopped trials is the contract's (spec 5.5).
+ */
+export function budgetLines(budget: BudgetSummary): string[] {
+  const line = stopLine(budget) ?? spentLine(budget);
+  if (line === null) return [];
+  return [line, ...nextTrialLine(budget), ...killedLine(budget)];
 }
+
+function stopLine({ reason, cancelled, not_started }: BudgetSummary): string | null {
+  if (reason === null) return null;
+  const name = reason.startsWith(ANOMALY) ? "Stopped" : "Budget";
+  const counts = `${cancelled.length} running trial(s) cancelled, ${not_started.length} not started`;
+  return `${name}: ${reason}; ${counts} (not counted as failures; resume the job to run them)`;
+}
+
+/** Of every cap, with what is spent of it. */
+function spentLine({ caps, spent }: BudgetSummary): string | null {
+  const amounts: Record<LedgerUnit, readonly [number, number | null]> = {
+    microUsd: [
+      toMicro(spent.cost_usd),
+      caps.max_cost_usd === null ? null : toMicro(caps.max_cost_usd),
+    ],
+    tokens: [spent.tokens, caps.max_tokens],
+    sandboxMs: [
+      Math.round(spent.sandbox_seconds * 1000),
+      caps.max_sandbox_seconds === null ? null : Math.round(caps.max_sandbox_seconds * 1000),
+    ],
+    rollouts: [spent.rollouts, caps.max_rollouts],
+  };
+  const texts = LEDGER_UNITS.flatMap((unit) => {
+    const [used, cap] = amounts[unit];
+    return cap === null ? [] : [describeSpent(unit, used, cap)];
+  });
+  return texts.length === 0 ? null : `Budget: ${texts.join(", ")}`;
+}
+
+const toMicro = (usd: number): number => Math.round(usd * 1_000_000);
+
+const FLAGS: Record<LedgerUnit, string> = {
+  microUsd: "--max-cost-usd",
+  tokens: "--max-tokens",
+  sandboxMs: "--max-sandbox-seconds",
+  rollouts: "--max-rollouts",
+};
+
+/** Money may remain where trials did not start: one more of them may need more than that. */
+function nextTrialLine({ next_trial: next }: BudgetSummary): string[] {
+  if (next === undefined) return [];
+  const { spent: left, limit: need } = DESCRIBE[next.unit](next.left, next.need);
+  return [`  left: ${left}; one more trial may need ${need}: raise ${FLAGS[next.unit]}`];
+}
+
+function killedLine({ spent }: BudgetSummary): string[] {
+  // Beside these, dollars are unknown of models without a price too.
+  const { tokens_unknown_trials: killed } = spent;
+  if (killed === 0) return [];
+  return [`  ${killed} attempt(s), killed or cut off, are charged all that they might have spent`];
+}
+
+/** What kept a trial from starting, where it is the cap's rest and not the cap itself. */
+function nextTrialOf(
+  question: BudgetQuestion,
+  { remaining }: PotTotals,
+): BudgetSummary["next_trial"] {
+  const { refusedUnit: unit, refusedNeed: need = 0, notStarted } = question;
+  if (unit === null || unit === "rollouts" || notStarted.length === 0) return undefined;
+  const left = Math.max(0, remaining[unit]);
+  return need > left ? { unit, need, left } : undefined;
+}
+
+/** No cap was reached: a provider's figure is not what was reserved for it. */
+const ANOMALY = "usage above its reservation: ";
 
 function reasonOf(
   { view, refusedUnit, cancelled, notStarted }: BudgetQuestion,
   totals: PotTotals,
 ): string | null {
   const stop = stopOf(view);
-  if (stop?.kind === "anomaly") return `budget stopped: ${stop.reason}`;
+  if (stop?.kind === "anomaly") return `${ANOMALY}${stop.reason}`;
   if (cancelled.length + notStarted.length === 0) return null;
   const unit = refusedUnit ?? tightestUnit(view.head.caps, totals);
   const cap = unit === null ? null : view.head.caps[unit];
   if (unit === null || cap === null) return null;
-  const { spent, limit } = DESCRIBE[unit](totals.settled[unit], cap);
-  return `budget reached: ${spent} spent of a ${limit} cap`;
+  return `budget reached: ${describeSpent(unit, totals.settled[unit], cap)}`;
+}
+
+/** Contract: `200 tokens spent of a 150 cap`. */
+function describeSpent(unit: LedgerUnit, used: number, cap: number): string {
+  const { spent, limit } = DESCRIBE[unit](used, cap);
+  return `${spent} spent of a ${limit} cap`;
 }
 
 const DESCRIBE: Record<

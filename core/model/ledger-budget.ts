@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { LedgerUnit } from "./ledger-amount.ts";
 import { Anomaly } from "./ledger-pot.ts";
 
 const Figures = z.object({
@@ -33,5 +34,10 @@ export const BudgetSummary = z.object({
   held: Figures,
   /** Ours: figures above their reservation. */
   anomalies: z.array(Anomaly),
+  /**
+   * Ours: where trials did not start because what is left of a cap is less than one may need; in
+   * millionths of a dollar, tokens or milliseconds.
+   */
+  next_trial: z.object({ unit: LedgerUnit, need: z.int().min(0), left: z.int().min(0) }).optional(),
 });
 export type BudgetSummary = z.infer<typeof BudgetSummary>;

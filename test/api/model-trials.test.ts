@@ -125,7 +125,7 @@ describe("trials with a model", () => {
       over: { concurrency: 1, maxTokens: 1_000_000 },
     });
     expect(outcomes).toMatchObject([{ kind: "unscored", fault: "budget" }]);
-    expect(budget?.reason).toMatch(/^budget stopped: /u);
+    expect(budget?.reason).toMatch(/^usage above its reservation: /u);
     expect(budget?.anomalies).toHaveLength(1);
     expect(budget?.spent.tokens).toBe(400_040);
   });

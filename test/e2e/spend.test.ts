@@ -114,7 +114,7 @@ describe("an agent that asks a model", () => {
     );
     expect(whole.summary.budget.spent.cost_usd).toBeLessThanOrEqual(cap);
     expect(whole.summary["passed"]).toBe(12);
-    expect(second.stdout).not.toContain("Budget:");
+    expect(second.stdout).toMatch(/^Budget: \$\d+\.\d+ spent of a \$\d+\.\d+ cap$/mu);
   });
 
   test("starts nothing under a cap of 0, and spends nothing", async () => {
@@ -126,6 +126,10 @@ describe("an agent that asks a model", () => {
     expect(run.code).toBe(1);
     expect(server.journal).toHaveLength(0);
     expect(run.stdout).toContain("0 running trial(s) cancelled, 2 not started");
+    expect(run.stdout).toMatch(
+      /^ {2}left: \$0\.00; one more trial may need \$\d+\.\d+: raise --max-cost-usd$/mu,
+    );
+    expect(run.stderr).not.toContain("at a time");
   });
 
   test("that reaches the cap of its own trial is graded, with its limit", async () => {
@@ -200,6 +204,8 @@ describe("an agent that asks a model", () => {
     const body = trials[0]?.rows[0]?.request_bytes ?? 0;
     expect(reservation).toBeGreaterThanOrEqual(usd(body * RATES.input + 100 * RATES.output));
     expect(summary.budget.spent).toMatchObject({ rollouts: 2, usd_unknown_trials: 1 });
+    expect(summary["spend"]).toMatchObject({ uncounted_attempts: 1, unpriced_attempts: 1 });
+    expect(again.stdout).toMatch(/^Cost: {6}>=\$.*\(1 killed attempt left no count\)$/mu);
     expect(summary.budget.held.cost_usd).toBe(0);
   });
 });

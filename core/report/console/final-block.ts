@@ -1,4 +1,4 @@
-import { budgetLine } from "../../ledger/summarize-budget.ts";
+import { budgetLines } from "../../ledger/summarize-budget.ts";
 import type { BudgetSummary } from "../../model/ledger-budget.ts";
 import { failureReason } from "../../outcome/failure-reason.ts";
 import { classifyTrial } from "../../results/classify-trial.ts";
@@ -43,10 +43,9 @@ export function renderFinalBlock(job: JobTrials, facts: BlockFacts): string[] {
   ];
 }
 
-/** Spec 5.5: only where the budget kept a trial from its score. */
+/** Under a cap always, so that a reader sees what is spent of it (spec 5.5). */
 function renderBudget({ budget }: BlockFacts): string[] {
-  const line = budget == null ? null : budgetLine(budget);
-  return line === null ? [] : [showSafely(line)];
+  return budget == null ? [] : budgetLines(budget).map(showSafely);
 }
 
 function renderScore(counts: TrialCounts): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { amountOf } from "../../../core/ledger/amounts.ts";
-import { budgetLine, summarizeBudget } from "../../../core/ledger/summarize-budget.ts";
+import { budgetLines, summarizeBudget } from "../../../core/ledger/summarize-budget.ts";
 import type { BudgetQuestion } from "../../../core/ledger/summarize-budget.ts";
 import type { Amount, Caps } from "../../../core/model/ledger-amount.ts";
 import { BudgetSummary } from "../../../core/model/ledger-budget.ts";
@@ -106,18 +106,61 @@ describe("summary.json's budget", () => {
     const question = { view, refusedUnit: null, cancelled: [], notStarted: [] };
     expect(summarizeBudget(question)).toMatchObject({
       stopped: true,
-      reason: "budget stopped: a call of x took 9 microUsd",
+      reason: "usage above its reservation: a call of x took 9 microUsd",
     });
   });
 });
 
 describe("the Budget line", () => {
-  test("is the contract's, and there is none when the budget stopped nothing", () => {
+  test("is the contract's where the budget stopped trials", () => {
     const question = asked({ tokens: 200 }, { tokens: 150 }, { refusedUnit: "tokens" });
     const stopped = summarizeBudget({ ...question, cancelled: ["a", "b"], notStarted: ["c"] });
-    expect(budgetLine(stopped)).toBe(
+    expect(budgetLines(stopped)).toEqual([
       "Budget: budget reached: 200 tokens spent of a 150 cap; 2 running trial(s) cancelled, 1 not started (not counted as failures; resume the job to run them)",
+    ]);
+  });
+
+  test("says what is spent under every cap that was kept, and there is none without a cap", () => {
+    const spent = { microUsd: 92_500, tokens: 200, sandboxMs: 1_500 };
+    expect(budgetLines(summarizeBudget(asked(spent, { microUsd: 20_000_000 })))).toEqual([
+      "Budget: $0.0925 spent of a $20.00 cap",
+    ]);
+    const both = asked(spent, { tokens: 500, sandboxMs: 60_000 });
+    expect(budgetLines(summarizeBudget(both))).toEqual([
+      "Budget: 200 tokens spent of a 500 cap, 1.5 sandbox seconds spent of a 60 cap",
+    ]);
+    expect(budgetLines(summarizeBudget(asked(spent, {})))).toEqual([]);
+  });
+
+  test("names attempts that are charged all that they might have spent", () => {
+    const unknown = { usd: 1, tokens: 1 };
+    const view = aView([aShard({ unknown })], { microUsd: 1_000_000 });
+    const question = { view, refusedUnit: null, cancelled: [], notStarted: [] };
+    expect(budgetLines(summarizeBudget(question))).toEqual([
+      "Budget: $0.00 spent of a $1.00 cap",
+      "  1 attempt(s), killed or cut off, are charged all that they might have spent",
+    ]);
+  });
+
+  test("says what one more trial may need where that is more than what is left", () => {
+    const remaining = amountOf({ microUsd: 15_900 });
+    const view = aView([aShard({ settled: amountOf({ microUsd: 4_100 }), remaining })], {
+      microUsd: 20_000,
+    });
+    const refusal = { refusedUnit: "microUsd", refusedNeed: 34_600 } as const;
+    const summary = summarizeBudget({ view, ...refusal, cancelled: [], notStarted: ["a"] });
+    expect(summary.next_trial).toEqual({ unit: "microUsd", need: 34_600, left: 15_900 });
+    expect(budgetLines(summary)[1]).toBe(
+      "  left: $0.0159; one more trial may need $0.0346: raise --max-cost-usd",
     );
-    expect(budgetLine(summarizeBudget(question))).toBeNull();
+  });
+
+  test("does not call a figure above its reservation a budget", () => {
+    const stop = { kind: "anomaly", reason: "a call of x took 9 microUsd" } as const;
+    const view = aView([aShard({ stop })], { microUsd: 20_000 });
+    const question = { view, refusedUnit: null, cancelled: [], notStarted: ["a"] };
+    expect(budgetLines(summarizeBudget(question))[0]).toMatch(
+      /^Stopped: usage above its reservation: a call of x took 9 microUsd; 0 running/u,
+    );
   });
 });
