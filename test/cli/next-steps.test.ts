@@ -1,7 +1,6 @@
 import { readdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { sameCommandOnLocal } from "../../cli/same-command.ts";
 import { GOOD, tempFolder, writeFiles } from "../stores/task-folders/temp-tasks.ts";
 import { bench, benchWith } from "./run-bench.ts";
@@ -18,9 +17,7 @@ async function withoutDocker() {
   return { root, tasks: join(root, "tasks"), run };
 }
 
-async function controlsFolders(): Promise<string[]> {
-  return (await readdir(tmpdir())).filter((name) => name.startsWith("bench-controls-"));
-}
+afterEach(() => vi.unstubAllEnvs());
 
 test.each(["run", "check"])("without docker, %s names the same command on local", async (what) => {
   const { root, tasks, run } = await withoutDocker();
@@ -32,9 +29,9 @@ test.each(["run", "check"])("without docker, %s names the same command on local"
     what === "run"
       ? `bench run ${tasks} -a oracle -o '${root}/my jobs' --env local`
       : `bench tasks check --controls ${tasks} --env local`;
-  const before = await controlsFolders();
+  vi.stubEnv("TMPDIR", root);
   await expect(run(...args)).rejects.toMatchObject({ kind: "unavailable", next });
-  expect(await controlsFolders()).toEqual(before);
+  expect((await readdir(root)).filter((name) => name.startsWith("bench-"))).toEqual([]);
 });
 
 test("a word that a shell would read otherwise is quoted in the next step", async () => {
