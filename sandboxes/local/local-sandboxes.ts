@@ -13,11 +13,11 @@ import {
   type SandboxRecord,
   type SandboxRequest,
 } from "../../core/ports/sandbox.ts";
+import { codeOf } from "../../host/error-code.ts";
 import type { BootPlan, IncludedPath } from "./boot-tables.ts";
 import { SandboxCgroup, cgroupFolders, removeStaleGroups } from "./cgroup/sandbox-cgroup.ts";
 import { PipePool } from "./command/pipe-pool.ts";
 import { openDiskTemplate } from "./disk-image.ts";
-import { codeOf } from "./error-code.ts";
 import { ImageStore } from "./image/image-store.ts";
 import { LocalSandbox } from "./local-sandbox.ts";
 import { type LocalProbe, probeLocal, refusalOf } from "./probe-local.ts";

@@ -9,8 +9,9 @@ import type {
   OpenTreeOptions,
   TreeRecipe,
 } from "../../core/ports/agent-trees.ts";
+import { codeOf } from "../../host/error-code.ts";
 import { installTree } from "./install-tree.ts";
-import { claimFile, codeOf, isOwned, removeFile, uniqueName } from "./owned-file.ts";
+import { claimFile, isOwned, removeFile, uniqueName } from "./owned-file.ts";
 import { openToReaders } from "./open-to-readers.ts";
 import { treeId } from "./tree-recipe.ts";
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { identifyProcess, processState } from "../../host/process-identity.ts";
+import { codeOf } from "../../host/error-code.ts";
 
 /** How old a mark may be whose process nobody can see, for example another machine's. */
 const UNKNOWN_LIMIT_MS = 3_600_000;
@@ -37,9 +38,4 @@ export async function removeFile(path: string): Promise<void> {
 /** A name that no other call of this or any other process gives. */
 export function uniqueName(): string {
   return randomBytes(8).toString("hex");
-}
-
-export function codeOf(error: unknown): string | null {
-  if (!(error instanceof Error) || !("code" in error)) return null;
-  return typeof error.code === "string" ? error.code : null;
 }

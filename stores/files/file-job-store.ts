@@ -13,6 +13,7 @@ import type {
   StoredJob,
 } from "../../core/ports/job-store.ts";
 import { identifyProcess } from "../../host/process-identity.ts";
+import { codeOf } from "../../host/error-code.ts";
 import { FileJobFolder } from "./file-job-folder.ts";
 import { Lease } from "./lease.ts";
 import type { LeaseOptions } from "./lease.ts";
@@ -23,7 +24,7 @@ import { listEntries, listFolders, readAttempts } from "./read-attempts.ts";
 import { readFileBytes } from "./read-file.ts";
 import { checkName } from "./safe-path.ts";
 import { checkSealOf } from "./seal-folder.ts";
-import { codeOf, isMissing, reasonOf, storeError } from "./store-error.ts";
+import { isMissing, reasonOf, storeError } from "./store-error.ts";
 import { temporaryName } from "./temporary-name.ts";
 import { syncFolder, writeAtomic } from "./write-atomic.ts";
 
@@ -196,7 +197,7 @@ function giveName(lease: Lease, { jobsDir, jobName: wanted, mode }: OpenJobReque
       lease.renameJob(join(jobsDir, jobName));
       return jobName;
     } catch (error) {
-      if (!["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(codeOf(error) ?? "")) throw error;
+      if (!["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(codeOf(error))) throw error;
     }
     if (mode === "new") break;
     jobName = nextAutomaticJobName(jobName);
@@ -214,7 +215,7 @@ async function checkUsable(path: string): Promise<void> {
 /** A folder that cannot be made is a wrong flag; a disk that fails is not. */
 function unmadeError(jobsDir: string, error: unknown): BenchError {
   if (error instanceof BenchError && error.kind !== "unavailable") return error;
-  const code = codeOf(error instanceof BenchError ? error.cause : error) ?? "";
+  const code = codeOf(error instanceof BenchError ? error.cause : error);
   const isDiskFailure = ["ENOSPC", "EDQUOT", "EIO", "EMFILE"].includes(code);
   return isDiskFailure ? storeError(error, "make a job in", jobsDir) : notWritable(jobsDir, error);
 }

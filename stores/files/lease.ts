@@ -4,10 +4,11 @@ import { mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from "node:fs/pr
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { BenchError } from "../../core/errors.ts";
+import { codeOf } from "../../host/error-code.ts";
 import { LeaseEntry, readForeignLock } from "./lease-entry.ts";
 import type { LeaseHolder } from "./lease-entry.ts";
 import { readFileBytes } from "./read-file.ts";
-import { codeOf, isMissing, storeError } from "./store-error.ts";
+import { isMissing, storeError } from "./store-error.ts";
 import { temporaryName } from "./temporary-name.ts";
 
 export const LEASE_FOLDER = ".evaluation.lease";

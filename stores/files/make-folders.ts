@@ -1,6 +1,7 @@
 import { lstat, mkdir, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { codeOf, isMissing, storeError } from "./store-error.ts";
+import { isMissing, storeError } from "./store-error.ts";
+import { codeOf } from "../../host/error-code.ts";
 
 /**
  * Makes the path and what is missing above it, and resolves to the folders made, the outermost first.

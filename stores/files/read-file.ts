@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
-import { codeOf, isMissing, storeError } from "./store-error.ts";
+import { isMissing, storeError } from "./store-error.ts";
+import { codeOf } from "../../host/error-code.ts";
 
 export type FoundFile =
   | { readonly kind: "read"; readonly bytes: Uint8Array }

@@ -1,10 +1,5 @@
 import { BenchError, messageOf } from "../../core/errors.ts";
-
-/** The code of an error of the operating system, or null for any other. */
-export function codeOf(error: unknown): string | null {
-  if (!(error instanceof Error) || !("code" in error)) return null;
-  return typeof error.code === "string" ? error.code : null;
-}
+import { codeOf } from "../../host/error-code.ts";
 
 export function isMissing(error: unknown): boolean {
   const code = codeOf(error);
@@ -26,7 +21,7 @@ const REASONS = new Map([
 /** What the operating system says, in words. */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof BenchError ? error.cause : error;
-  return REASONS.get(codeOf(cause) ?? "") ?? messageOf(cause);
+  return REASONS.get(codeOf(cause)) ?? messageOf(cause);
 }
 
 /** An error of the disk as the one that leaves this folder; a `BenchError` passes as it is. */

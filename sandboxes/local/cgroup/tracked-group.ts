@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ProcessSight, killProcess, seeProcess } from "../processes.ts";
 import type { CgroupVersion } from "./cgroup-layout.ts";
+import { codeOf } from "../../../host/error-code.ts";
 
 const FREEZE_WAIT_MS = 500;
 const KILL_WAIT_MS = 20_000;
@@ -175,8 +176,4 @@ function writeIfThere(path: string, text: string): void {
 /** A group may be removed by another command's `prune` at any moment. */
 function isGone(error: unknown): boolean {
   return codeOf(error) === "ENOENT" || codeOf(error) === "ENODEV";
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

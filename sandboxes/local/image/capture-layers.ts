@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
-import { codeOf } from "../error-code.ts";
+import { codeOf } from "../../../host/error-code.ts";
 import { runTool } from "../run-tool.ts";
 
 /**

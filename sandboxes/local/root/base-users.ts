@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { identifyProcess, processState } from "../../../host/process-identity.ts";
-import { codeOf } from "../error-code.ts";
+import { codeOf } from "../../../host/error-code.ts";
 import { type StateFolder, fileNameOf, identityOf } from "../state-folder.ts";
 import type { BaseRoot } from "./base-root.ts";
 

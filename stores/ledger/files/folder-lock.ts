@@ -13,7 +13,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { BenchError } from "../../../core/errors.ts";
 import { identifyProcess, processState } from "../../../host/process-identity.ts";
-import { codeOf, isMissing, storeError } from "../../files/store-error.ts";
+import { codeOf } from "../../../host/error-code.ts";
+import { isMissing, storeError } from "../../files/store-error.ts";
 
 const LOCK = "lock";
 const OWNER = "owner-";
