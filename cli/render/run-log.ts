@@ -100,7 +100,8 @@ export class RunLog {
     if (event.job.resumed && reused > 0)
       this.#context.err.write(`${renderResumed(jobDir, reused, ran)}\n`);
     if (this.#options.json) return;
-    const block = renderFinalBlock(trials, { jobDir, elapsedSec, reused, budget });
+    const { resumed } = event.job;
+    const block = renderFinalBlock(trials, { jobDir, elapsedSec, reused, resumed, budget });
     this.#context.out.write(`${[...block, ...renderSkipped(this.#skipped)].join("\n")}\n`);
   }
 

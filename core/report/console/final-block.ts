@@ -19,6 +19,8 @@ export interface BlockFacts {
   readonly elapsedSec: number;
   /** Trials kept from an earlier command. */
   readonly reused: number;
+  /** Whether the job was there before this command; a new one without a trial leaves no folder. */
+  readonly resumed?: boolean;
   /** Of the command's pot; null or absent where nobody counts. */
   readonly budget?: BudgetSummary | null;
 }
@@ -39,8 +41,12 @@ export function renderFinalBlock(job: JobTrials, facts: BlockFacts): string[] {
     ...renderBudget(facts),
     `Cost:      ${renderCost(job)}`,
     `Time:      ${formatDuration(facts.elapsedSec)}${tail}`,
-    `Artifacts: ${showSafely(facts.jobDir)}`,
+    `Artifacts: ${leavesNothing(job, facts) ? "none: no trial was started" : showSafely(facts.jobDir)}`,
   ];
+}
+
+function leavesNothing({ trials, superseded }: JobTrials, { resumed }: BlockFacts): boolean {
+  return resumed === false && trials.length + superseded.length === 0;
 }
 
 /** Under a cap always, so that a reader sees what is spent of it (spec 5.5). */

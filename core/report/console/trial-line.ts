@@ -13,6 +13,8 @@ const MARKS: Record<TrialClass, string> = {
 };
 
 const MAX_ERROR_LENGTH = 50;
+/** What stopped a trial is told with its figures whole. */
+const MAX_STOP_LENGTH = 160;
 
 /**
  * The line of an ended trial (spec 2.8): `[PASS] half-life (reward=1.00, tools=13)`. A trial without
@@ -23,7 +25,8 @@ export function renderTrialLine(record: TrialRecord): string {
   const { outcome } = record;
   const reward = outcome.kind === "scored" ? `reward=${formatReward(outcome.reward)}, ` : "";
   const error = errorText(record);
-  const tail = error === null ? "" : ` (${showCut(error, MAX_ERROR_LENGTH)})`;
+  const most = kind === "stopped" ? MAX_STOP_LENGTH : MAX_ERROR_LENGTH;
+  const tail = error === null ? "" : ` (${showCut(error, most)})`;
   return `[${MARKS[kind]}] ${showSafely(record.taskName)} (${reward}tools=${record.toolCalls})${tail}`;
 }
 

@@ -37,6 +37,14 @@ test("an image that its task's own files do not give is named apart from a sandb
   expect(block([unbuilt])).toContain("next: `bench tasks check` shows what a task lacks");
 });
 
+test("a new job in which no trial started names no folder, since none is left", () => {
+  const job = groupTrials([], planOf("a"));
+  expect(renderFinalBlock(job, { ...FACTS, resumed: false }).at(-1)).toBe(
+    "Artifacts: none: no trial was started",
+  );
+  expect(renderFinalBlock(job, { ...FACTS, resumed: true }).at(-1)).toBe("Artifacts: jobs/j");
+});
+
 function costAfterKill(records: readonly TrialRecord[]): string | undefined {
   const lines = renderFinalBlock(groupTrials(records, null, 1), FACTS);
   return lines

@@ -34,6 +34,13 @@ test("a trial that was stopped is no error of anyone", () => {
   );
 });
 
+test("what stopped a trial is told with its figures whole", () => {
+  const stopped = aRecord({ unscored: "interrupted" });
+  const detail = `${"x".repeat(60)} $0.0346 of a $0.03 cap`;
+  const record = { ...stopped, outcome: { ...stopped.outcome, detail }, error: null };
+  expect(renderTrialLine(record)).toBe(`[STOP] half-life (tools=3) (${detail})`);
+});
+
 test("a reward just below 1 is a fail and not shown as 1.00", () => {
   expect(renderTrialLine(aRecord({ reward: 0.999 }))).toBe(
     "[FAIL] half-life (reward=0.99, tools=3)",
