@@ -23,7 +23,9 @@ function blockWithout(names: readonly string[]): string {
   log.show({ type: "run-planned", plan });
   const trials = groupTrials([], null);
   const counts = { elapsedSec: 1, reused: 0, ran: 0, budget: null };
-  log.show({ type: "job-ended", job, jobDir: "jobs/j", trials, ...counts });
+  // A new job without a trial would have no folder to name.
+  const there = { ...job, resumed: true };
+  log.show({ type: "job-ended", job: there, jobDir: "jobs/j", trials, ...counts });
   return out;
 }
 
