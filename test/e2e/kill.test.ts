@@ -124,7 +124,8 @@ async function leftovers(stateDir: string): Promise<string[]> {
 }
 
 function cgroupsOf(ids: readonly string[]): string[] {
-  const args = ["/sys/fs/cgroup", "-type", "d", "-name", "bench-local-*"];
+  // Other programs make and remove groups meanwhile.
+  const args = ["/sys/fs/cgroup", "-ignore_readdir_race", "-type", "d", "-name", "bench-local-*"];
   const found = execFileSync("find", args, { encoding: "utf8" });
   return found.split("\n").filter((path) => ids.some((id) => path.includes(id)));
 }

@@ -68,9 +68,13 @@ function hostLeftovers(id: string): string[] {
   const mounts = readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")
     .filter((line) => line.includes(id));
-  const found = execFileSync("find", ["/sys/fs/cgroup", "-maxdepth", "4", "-name", `*${id}*`], {
-    encoding: "utf8",
-  });
+  const found = execFileSync(
+    "find",
+    ["/sys/fs/cgroup", "-ignore_readdir_race", "-maxdepth", "4", "-name", `*${id}*`],
+    {
+      encoding: "utf8",
+    },
+  );
   const processes = readdirSync("/proc")
     .filter((name) => /^\d+$/u.test(name))
     .filter((pid) => readOrEmpty(`/proc/${pid}/cmdline`).includes(id));
