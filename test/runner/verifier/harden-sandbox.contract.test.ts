@@ -1,34 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Sandbox } from "../../../core/ports/sandbox.ts";
-import { type ReadySandbox, setupSandbox } from "../../../runner/setup/setup-sandbox.ts";
-import {
-  type HardenedSandbox,
-  type HardenRequest,
-  hardenSandbox,
-} from "../../../runner/verifier/harden-sandbox.ts";
+import { setupSandbox } from "../../../runner/setup/setup-sandbox.ts";
+import { harden, workedOn } from "./harden-scene.ts";
 import { openWorld, type OpenWorld, sh, WORLDS } from "./real-sandboxes.ts";
 
 const signal = new AbortController().signal;
-
-async function harden(
-  sandbox: Sandbox,
-  ready: ReadySandbox,
-  over: Partial<HardenRequest> = {},
-): Promise<HardenedSandbox> {
-  return await hardenSandbox(sandbox, {
-    ...ready,
-    agentWasRoot: false,
-    verifierUser: null,
-    testsDir: "/tests",
-    imagePath: "",
-    pythonPath: "",
-    caches: {},
-    instruction: "Write the answer to answer.txt.",
-    cleanupConftests: true,
-    signal,
-    ...over,
-  });
-}
 
 describe.each(WORLDS)("hardening on $name", (world) => {
   let open: OpenWorld;
@@ -42,17 +17,8 @@ describe.each(WORLDS)("hardening on $name", (world) => {
     await open.close();
   });
 
-  /** A sandbox whose image did one thing, and whose agent did another. */
-  async function after(
-    image: string,
-    agent: string,
-  ): Promise<{ sandbox: Sandbox; ready: ReadySandbox }> {
-    const sandbox = await open.makeSandbox();
-    await sh(sandbox, `mkdir -p /app; ${image}`);
-    const ready = await setupSandbox(sandbox, { userName: "agent", workdir: "/app", signal });
-    await sh(sandbox, agent, { uid: ready.agentUid, cwd: "/app" });
-    return { sandbox, ready };
-  }
+  const after = async (image: string, agent: string): ReturnType<typeof workedOn> =>
+    await workedOn(open, { image, agent });
 
   test("nothing planted means nothing removed, and root owns an empty folder for the verdict", async () => {
     const { sandbox, ready } = await after("true", "echo 42 >answer.txt");

@@ -1,34 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Sandbox } from "../../../core/ports/sandbox.ts";
-import { type ReadySandbox, setupSandbox } from "../../../runner/setup/setup-sandbox.ts";
-import {
-  type HardenedSandbox,
-  type HardenRequest,
-  hardenSandbox,
-} from "../../../runner/verifier/harden-sandbox.ts";
+import { harden, workedOn } from "./harden-scene.ts";
 import { openWorld, type OpenWorld, sh, WORLDS } from "./real-sandboxes.ts";
 
-const signal = new AbortController().signal;
+const PYTHON_PATH = "/app/lib:/app/later:relative:/opt";
 
-async function harden(
-  sandbox: Sandbox,
-  ready: ReadySandbox,
-  over: Partial<HardenRequest> = {},
-): Promise<HardenedSandbox> {
-  return await hardenSandbox(sandbox, {
-    ...ready,
-    agentWasRoot: false,
-    verifierUser: null,
-    testsDir: "/tests",
-    imagePath: "",
-    pythonPath: "/app/lib:/app/later:relative:/opt",
-    caches: {},
-    instruction: "Write the answer to answer.txt.",
-    cleanupConftests: true,
-    signal,
-    ...over,
-  });
-}
+const hardenHere: typeof harden = async (sandbox, ready, over) =>
+  await harden(sandbox, ready, { pythonPath: PYTHON_PATH, ...over });
 
 describe.each(WORLDS)("what a verifier would load on $name", (world) => {
   let open: OpenWorld;
@@ -42,22 +19,8 @@ describe.each(WORLDS)("what a verifier would load on $name", (world) => {
     await open.close();
   });
 
-  /** A sandbox whose image did one thing, and whose agent did another. */
-  async function after(
-    image: string,
-    agent: string,
-  ): Promise<{ sandbox: Sandbox; ready: ReadySandbox }> {
-    const sandbox = await open.makeSandbox();
-    await sh(sandbox, `mkdir -p /app; cd /app; ${image}`);
-    const ready = await setupSandbox(sandbox, {
-      userName: "agent",
-      workdir: "/app",
-      pythonPath: "/app/lib:/app/later:relative:/opt",
-      signal,
-    });
-    await sh(sandbox, agent, { uid: ready.agentUid, cwd: "/app" });
-    return { sandbox, ready };
-  }
+  const after = async (image: string, agent: string): ReturnType<typeof workedOn> =>
+    await workedOn(open, { image, agent, pythonPath: PYTHON_PATH });
 
   test("the agent's modules under names that tests import are suspect, and stay where they are", async () => {
     const { sandbox, ready } = await after(
@@ -66,7 +29,7 @@ describe.each(WORLDS)("what a verifier would load on $name", (world) => {
        echo x >lib/re/__init__.py; echo x >later/ssl.pyc; echo x >math.cpython-312-x86_64-linux-gnu.so
        echo y >lib/csv.py`,
     );
-    const { evidence } = await harden(sandbox, ready);
+    const { evidence } = await hardenHere(sandbox, ready);
     expect(evidence.integrity).toBe("suspect");
     expect([...evidence.suspect_code].toSorted()).toEqual([
       "/app/json.py stands in for python's json",
@@ -89,7 +52,7 @@ describe.each(WORLDS)("what a verifier would load on $name", (world) => {
        printf '[tool.pytest.ini_options]\\naddopts = "-q"\\n' >pyproject.toml; echo 'a==1' >requirements.txt
        echo '#!/bin/sh' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`,
     );
-    const { evidence } = await harden(sandbox, ready);
+    const { evidence } = await hardenHere(sandbox, ready);
     expect(evidence.suspect_code).toEqual([]);
     expect(evidence.integrity).not.toBe("suspect");
     expect(evidence.changed_configs).toEqual([
@@ -111,7 +74,7 @@ describe.each(WORLDS)("what a verifier would load on $name", (world) => {
        echo 'import evil' >${site}/evil.pth; echo '/app/src' >${site}/plain.pth
        printf '[pytest]\\naddopts = -p evil\\n' >pytest.ini`,
     );
-    const { evidence } = await harden(sandbox, ready);
+    const { evidence } = await hardenHere(sandbox, ready);
     expect([...evidence.suspect_code].toSorted()).toEqual([
       `/app/${site}/_pytest is not as it was installed`,
       `/app/${site}/evil.pth runs code when python starts`,
@@ -119,7 +82,7 @@ describe.each(WORLDS)("what a verifier would load on $name", (world) => {
       "/app/node_modules/mocha is not as it was installed",
       "/app/pytest.ini loads pytest's -p evil",
     ]);
-    const ofRoot = await harden(sandbox, ready, { agentWasRoot: true });
+    const ofRoot = await hardenHere(sandbox, ready, { agentWasRoot: true });
     expect(ofRoot.evidence).toMatchObject({ integrity: "not watched", suspect_code: [] });
   });
 
@@ -129,7 +92,7 @@ describe.each(WORLDS)("what a verifier would load on $name", (world) => {
       `for hook in post-index-change pre-commit; do echo '#!/bin/sh' >.git/hooks/$hook; done
        chmod +x .git/hooks/*; printf '[diff]\\n\\texternal = /app/evil\\n' >>.git/config`,
     );
-    const { evidence } = await harden(sandbox, ready);
+    const { evidence } = await hardenHere(sandbox, ready);
     expect(evidence.removed_code).toEqual(["/app/.git/hooks/post-index-change"]);
     expect(evidence.git_programs).toEqual(["hook pre-commit", "diff.external = /app/evil"]);
     expect(evidence.suspect_code).toEqual(["the repository's diff.external = /app/evil"]);
@@ -148,7 +111,7 @@ describe.each(WORLDS)("what a verifier would load on $name", (world) => {
       "mkdir -p /opt/uv/a /opt/pip/a /opt/npm; echo x >/opt/pip/a/x; chmod -R 777 /opt/uv /opt/pip; mkdir mod",
       "sleep 1.1; echo evil >/opt/uv/a/wheel; echo evil >mod/x",
     );
-    const hardened = await harden(sandbox, ready, { caches });
+    const hardened = await hardenHere(sandbox, ready, { caches });
     // Without GNU find nobody can tell what was left alone, so what could be filled is replaced.
     const names = ["UV_CACHE_DIR", ...(world.hasGnuFind ? [] : ["PIP_CACHE_DIR"]), "GOMODCACHE"];
     expect([...hardened.evidence.replaced_caches].toSorted()).toEqual(names.toSorted());
@@ -166,7 +129,10 @@ describe.each(WORLDS)("what a verifier would load on $name", (world) => {
       "true",
       "mkdir -p /home/agent/.cache/uv /home/agent/.npm; echo evil >/home/agent/.cache/uv/x; echo x >/home/agent/.npm/x",
     );
-    const hardened = await harden(sandbox, ready, { verifierUser: "agent" });
+    const hardened = await hardenHere(sandbox, ready, {
+      pythonPath: PYTHON_PATH,
+      verifierUser: "agent",
+    });
     expect(hardened.caches).toEqual({
       UV_CACHE_DIR: "/run/verifier-cache/UV_CACHE_DIR",
       npm_config_cache: "/run/verifier-cache/npm_config_cache",
