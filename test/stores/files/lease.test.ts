@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -46,11 +47,12 @@ async function startRival(): Promise<Rival> {
 }
 
 /** A lease as another owner left it. */
-async function plantLease(dir: string, owner: string, expiresInMs: number): Promise<void> {
-  await mkdir(join(dir, ".evaluation.lease"));
+/** At once: no renewal of a lease that is held comes in between. */
+function plantLease(dir: string, owner: string, expiresInMs: number): void {
+  mkdirSync(join(dir, ".evaluation.lease"));
   const text = { pid: 4711, host: "elsewhere", started_at: "2026-11-04T18:24:21Z", owner };
   const name = `${TOKEN}.${Date.now() + expiresInMs}`;
-  await writeFile(join(dir, ".evaluation.lease", name), JSON.stringify(text));
+  writeFileSync(join(dir, ".evaluation.lease", name), JSON.stringify(text));
 }
 
 const STRANGER = "another-boot/1/4711/99";
@@ -74,7 +76,7 @@ describe("a lease", () => {
 
   test("of a live process is refused, naming it, however long ago it should have ended", async () => {
     const dir = temporaryFolder();
-    await plantLease(dir, identifyProcess(), -HOUR_MS);
+    plantLease(dir, identifyProcess(), -HOUR_MS);
     await expect(Lease.take(dir, OPTIONS)).rejects.toMatchObject({
       kind: "usage",
       message: `job ${dir} is already running in process 4711 on elsewhere`,
@@ -84,12 +86,12 @@ describe("a lease", () => {
 
   test("of an owner that cannot be looked up is left alone until it ends, then taken over", async () => {
     const dir = temporaryFolder();
-    await plantLease(dir, STRANGER, HOUR_MS);
+    plantLease(dir, STRANGER, HOUR_MS);
     await expect(Lease.take(dir, OPTIONS)).rejects.toMatchObject({
       next: expect.stringMatching(/^run the same command again after 2/u),
     });
     const ended = temporaryFolder();
-    await plantLease(ended, STRANGER, -1);
+    plantLease(ended, STRANGER, -1);
     const lease = await Lease.take(ended, OPTIONS);
     await lease.release();
   });
@@ -97,7 +99,7 @@ describe("a lease", () => {
   test("of a dead process is taken over at once", async () => {
     const dir = temporaryFolder();
     const [boot, namespace, pid] = identifyProcess().split("/");
-    await plantLease(dir, `${boot}/${namespace}/${pid}/1`, HOUR_MS);
+    plantLease(dir, `${boot}/${namespace}/${pid}/1`, HOUR_MS);
     const lease = await Lease.take(dir, OPTIONS);
     expect(await readdir(join(dir, ".evaluation.lease"))).toHaveLength(1);
     await lease.release();
@@ -119,8 +121,8 @@ describe("a lease", () => {
   test("that another has taken over is noticed by the next renewal", async () => {
     const dir = temporaryFolder();
     const lease = await Lease.take(dir, { ...OPTIONS, leaseMs: 40 });
-    await rm(join(dir, ".evaluation.lease"), { recursive: true });
-    await plantLease(dir, STRANGER, HOUR_MS);
+    rmSync(join(dir, ".evaluation.lease"), { recursive: true });
+    plantLease(dir, STRANGER, HOUR_MS);
     await once(lease.lost, "abort");
     expect(lease.lost.reason.message).toContain("was taken over by another process");
     await lease.release();
@@ -151,7 +153,7 @@ describe("of many that want one dead owner's lease", () => {
     const [boot, namespace, pid] = identifyProcess().split("/");
     for (let round = 0; round < 20; round += 1) {
       const dir = await mkdtemp(join(root, "job-"));
-      await plantLease(dir, `${boot}/${namespace}/${pid}/1`, HOUR_MS);
+      plantLease(dir, `${boot}/${namespace}/${pid}/1`, HOUR_MS);
       const tries = Array.from({ length: 20 }, () => Lease.take(dir, OPTIONS));
       const settled = await Promise.allSettled(tries);
       const won = settled.filter(({ status }) => status === "fulfilled");
@@ -189,7 +191,7 @@ describe("an owner that lost its lease", () => {
     await attempt.write("verifier/reward.txt", "1\n");
     const lease = join(jobsDir, JOB_NAME, ".evaluation.lease");
     await rm(lease, { recursive: true });
-    await plantLease(join(jobsDir, JOB_NAME), STRANGER, HOUR_MS);
+    plantLease(join(jobsDir, JOB_NAME), STRANGER, HOUR_MS);
     const before = await treeOf(jobsDir);
     const lost = { kind: "unavailable", message: expect.stringContaining("was taken over") };
     await expect(attempt.seal(resultText("alpha"))).rejects.toMatchObject(lost);
