@@ -12,6 +12,7 @@ export type UsageAnomalyKind =
   | "total-mismatch"
   | "ambiguous-total"
   | "fields-disagree"
+  | "count-fell"
   | "nothing-used";
 
 export interface UsageAnomaly {

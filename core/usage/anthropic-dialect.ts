@@ -5,6 +5,7 @@ import { errorText } from "./error-text.ts";
 import { tierExtras } from "./inclusive-counts.ts";
 import { isRecord, listOf, numberOf, recordOf, textOf } from "./json-view.ts";
 import type { JsonRecord } from "./json-view.ts";
+import { RisingCounts } from "./rising-counts.ts";
 import { CountRefusal, countOf, readingOf } from "./token-counts.ts";
 import type { UsageDialect } from "./usage-dialect.ts";
 
@@ -22,6 +23,7 @@ export class AnthropicDialect implements UsageDialect {
   #stopReason: string | null = null;
   #error: string | null = null;
   #isFinal = false;
+  readonly #counts = new RisingCounts();
 
   read(event: unknown): void {
     const { type, message, delta, usage, error } = recordOf(event);
@@ -32,6 +34,8 @@ export class AnthropicDialect implements UsageDialect {
       this.#isFinal = isRecord(usage);
     } else if (type === "message_delta") {
       this.#overwrite(recordOf(usage));
+      // What `message_start` tells of the output is a guess, and may be more than comes.
+      this.#counts.tell("output_tokens", numberOf(recordOf(usage)["output_tokens"]));
       this.#stopReason = textOf(recordOf(delta)["stop_reason"]) ?? this.#stopReason;
       this.#isFinal ||= numberOf(recordOf(usage)["output_tokens"]) !== null;
     } else if (error !== undefined) this.#error = errorText(error);
@@ -52,7 +56,11 @@ export class AnthropicDialect implements UsageDialect {
       extras: anthropicExtras(this.#usage),
       raw: Object.keys(this.#usage).length > 0 ? this.#usage : null,
     };
-    return readingOf(facts, this.#isFinal, () => anthropicBuckets(this.#usage));
+    return readingOf(facts, this.#isFinal, () => {
+      const tokens = anthropicBuckets(this.#usage);
+      this.#counts.check();
+      return tokens;
+    });
   }
 
   #start(message: JsonRecord): void {
@@ -64,6 +72,13 @@ export class AnthropicDialect implements UsageDialect {
     const told = Object.entries(usage).filter(([, value]) => value !== null);
     if (told.length + Object.keys(this.#usage).length > MAX_FIELDS) return;
     this.#usage = { ...this.#usage, ...Object.fromEntries(told) };
+    const input = numberOf(this.#usage["input_tokens"]);
+    const cached = ["cache_read_input_tokens", "cache_creation_input_tokens"].reduce(
+      (sum, field) => sum + (numberOf(this.#usage[field]) ?? 0),
+      0,
+    );
+    // A gateway may count the cached part in at first and apart in the end.
+    this.#counts.tell("the prompt", input === null ? null : input + cached, input);
   }
 }
 

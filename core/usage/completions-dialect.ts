@@ -4,6 +4,7 @@ import { inclusiveExtras, inclusiveUsage, reasoningOf, tierExtras } from "./incl
 import type { CountFields } from "./inclusive-counts.ts";
 import { isRecord, listOf, numberOf, recordOf, textOf } from "./json-view.ts";
 import type { JsonRecord } from "./json-view.ts";
+import { RisingCounts } from "./rising-counts.ts";
 import { readingOf } from "./token-counts.ts";
 import type { UsageDialect } from "./usage-dialect.ts";
 
@@ -30,6 +31,7 @@ export class CompletionsDialect implements UsageDialect {
   #stopReason: string | null = null;
   #error: string | null = null;
   #ended = false;
+  readonly #counts = new RisingCounts();
   readonly #open = new Set<number>();
   readonly #finished = new Set<number>();
 
@@ -65,7 +67,11 @@ export class CompletionsDialect implements UsageDialect {
     };
     const allFinished = this.#open.size > 0 && this.#finished.size === this.#open.size;
     const isFinal = this.#usage !== null && (this.#ended || allFinished);
-    return readingOf(facts, isFinal, () => inclusiveUsage(usage, FIELDS));
+    return readingOf(facts, isFinal, () => {
+      const tokens = inclusiveUsage(usage, FIELDS);
+      this.#counts.check();
+      return tokens;
+    });
   }
 
   #takeChoice(choice: JsonRecord): void {
@@ -80,6 +86,9 @@ export class CompletionsDialect implements UsageDialect {
   }
 
   #takeUsage(usage: unknown): void {
-    if (isRecord(usage)) this.#usage = usage;
+    if (!isRecord(usage)) return;
+    for (const field of [FIELDS.prompt, FIELDS.completion])
+      this.#counts.tell(field, numberOf(usage[field]));
+    this.#usage = usage;
   }
 }

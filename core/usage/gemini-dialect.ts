@@ -4,11 +4,14 @@ import { errorText } from "./error-text.ts";
 import { tierExtras } from "./inclusive-counts.ts";
 import { isRecord, listOf, numberOf, recordOf, textOf } from "./json-view.ts";
 import type { JsonRecord } from "./json-view.ts";
+import { RisingCounts } from "./rising-counts.ts";
 import { CountRefusal, countOf, readingOf } from "./token-counts.ts";
 import type { UsageDialect } from "./usage-dialect.ts";
 
 /** A usage object has a dozen; a bound on what a hostile stream can make us keep. */
 const MAX_FIELDS = 128;
+
+const COUNTS = ["promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"];
 
 /**
  * Gemini generateContent (notes/agents 7). Every chunk tells the usage so far, the last one counts,
@@ -21,6 +24,7 @@ export class GeminiDialect implements UsageDialect {
   #stopReason: string | null = null;
   #error: string | null = null;
   #grounded = false;
+  readonly #counts = new RisingCounts();
 
   read(event: unknown): void {
     // Without `alt=sse` a stream is one JSON array of chunks.
@@ -47,13 +51,20 @@ export class GeminiDialect implements UsageDialect {
       raw: this.#usage,
     };
     const isFinal = this.#usage !== null && this.#stopReason !== null;
-    return readingOf(facts, isFinal, () => geminiBuckets(usage));
+    return readingOf(facts, isFinal, () => {
+      const tokens = geminiBuckets(usage);
+      this.#counts.check();
+      return tokens;
+    });
   }
 
   #readChunk(chunk: JsonRecord): void {
     const usage = { ...this.#usage, ...recordOf(chunk["usageMetadata"]) };
     const isTold = isRecord(chunk["usageMetadata"]);
-    if (isTold && Object.keys(usage).length <= MAX_FIELDS) this.#usage = usage;
+    if (isTold && Object.keys(usage).length <= MAX_FIELDS) {
+      for (const field of COUNTS) this.#counts.tell(field, numberOf(usage[field]));
+      this.#usage = usage;
+    }
     this.#model = textOf(chunk["modelVersion"]) ?? this.#model;
     for (const candidate of listOf(chunk["candidates"])) {
       const fields = recordOf(candidate);

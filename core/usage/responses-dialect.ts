@@ -4,6 +4,7 @@ import { inclusiveExtras, inclusiveUsage, reasoningOf, tierExtras } from "./incl
 import type { CountFields } from "./inclusive-counts.ts";
 import { isRecord, listOf, numberOf, recordOf, textOf } from "./json-view.ts";
 import type { JsonRecord } from "./json-view.ts";
+import { RisingCounts } from "./rising-counts.ts";
 import { readingOf } from "./token-counts.ts";
 import type { UsageDialect } from "./usage-dialect.ts";
 
@@ -33,6 +34,7 @@ export class ResponsesDialect implements UsageDialect {
   #stopReason: string | null = null;
   #error: string | null = null;
   #isFinal = false;
+  readonly #counts = new RisingCounts();
   readonly #serverCalls = new Set<string>();
 
   read(event: unknown): void {
@@ -66,7 +68,11 @@ export class ResponsesDialect implements UsageDialect {
       raw: this.#usage,
     };
     const isFinal = this.#isFinal && this.#usage !== null;
-    return readingOf(facts, isFinal, () => inclusiveUsage(usage, FIELDS));
+    return readingOf(facts, isFinal, () => {
+      const tokens = inclusiveUsage(usage, FIELDS);
+      this.#counts.check();
+      return tokens;
+    });
   }
 
   #takeResponse(response: JsonRecord, eventType: string | null): void {
@@ -77,9 +83,15 @@ export class ResponsesDialect implements UsageDialect {
     this.#isFinal = true;
     const reason = textOf(recordOf(response["incomplete_details"])["reason"]);
     this.#stopReason = reason ?? status;
-    if (isRecord(response["usage"])) this.#usage = response["usage"];
+    if (isRecord(response["usage"])) this.#takeUsage(response["usage"]);
     if (isRecord(response["error"])) this.#error = errorText(response["error"]);
     for (const item of listOf(response["output"])) this.#takeItem(item);
+  }
+
+  #takeUsage(usage: JsonRecord): void {
+    for (const field of [FIELDS.prompt, FIELDS.completion])
+      this.#counts.tell(field, numberOf(usage[field]));
+    this.#usage = usage;
   }
 
   #takeItem(item: unknown): void {

@@ -1,0 +1,23 @@
+import { CountRefusal } from "./token-counts.ts";
+
+/**
+ * Counts that a reply tells more than once. Each is the sum so far, so none ever falls: where one does,
+ * nobody knows which figure will be billed, and taking the last one could make a dear call free.
+ */
+export class RisingCounts {
+  readonly #least = new Map<string, number>();
+  #fall: string | null = null;
+
+  /** `least` is what later figures may not be under; null is a count that was not told. */
+  tell(name: string, count: number | null, least: number | null = count): void {
+    if (count === null) return;
+    const before = this.#least.get(name) ?? 0;
+    if (count < before) this.#fall ??= `${name} fell from ${before} to ${count}`;
+    this.#least.set(name, Math.max(before, least ?? 0));
+  }
+
+  /** Throws `CountRefusal` once any count fell. */
+  check(): void {
+    if (this.#fall !== null) throw new CountRefusal("count-fell", this.#fall);
+  }
+}
