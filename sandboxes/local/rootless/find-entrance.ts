@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import { findTool, runTool } from "../run-tool.ts";
+import { findTool, runTool } from "../../run-tool.ts";
 import { grantCommand, hasSubordinateIds } from "./subordinate-ids.ts";
 
 /** How an ordinary user's process becomes root of a user namespace that has their subordinate ids. */

@@ -7,8 +7,8 @@ import {
   killProcess,
   seeProcess,
   signalProcess,
-} from "../processes.ts";
-import { runTool } from "../run-tool.ts";
+} from "../../processes.ts";
+import { runTool } from "../../run-tool.ts";
 import type { CommandGroup, ProcessSet, SandboxGroup } from "../sandbox-group.ts";
 import type { Supervisor } from "../start-supervisor.ts";
 import { reaperWords } from "./reaper-words.ts";
@@ -42,8 +42,12 @@ export class NamespaceGroup implements SandboxGroup, ProcessSet {
     this.#maxProcesses = Math.min(pids, hardProcessLimit());
   }
 
+  /** Throws `start-failed` when the first process is gone already: nobody could be counted without it. */
   started(supervisor: Supervisor): void {
-    this.#first = { supervisor, namespace: pidNamespaceOf(supervisor.pid) ?? "" };
+    const namespace = pidNamespaceOf(supervisor.pid);
+    if (namespace === null)
+      throw new SandboxError("start-failed", "the sandbox's first process ended at once");
+    this.#first = { supervisor, namespace };
   }
 
   openCommand(): CommandGroup {
