@@ -2,7 +2,7 @@ import { closeSync, existsSync, ftruncateSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError } from "../../core/ports/sandbox.ts";
 import type { BaseRoot } from "./root/base-root.ts";
-import { runTool } from "./run-tool.ts";
+import { runTool } from "../run-tool.ts";
 import { type StateFolder, removeTree } from "./state-folder.ts";
 
 /** Smaller ones have no room for a file system's own records. */

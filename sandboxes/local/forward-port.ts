@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Server } from "node:net";
 import { type ForwardedPort, SandboxError } from "../../core/ports/sandbox.ts";
 import { forwardServer } from "../forward/forward-server.ts";
-import { TOOL_ENV } from "./run-tool.ts";
+import { TOOL_ENV } from "../run-tool.ts";
 import type { Supervisor } from "./start-supervisor.ts";
 
 /**

@@ -6,7 +6,7 @@ import { makeDisk } from "./disk-image.ts";
 import { findPowers } from "./powers.ts";
 import { hasReaper } from "./rootless/reaper-words.ts";
 import { findEntrance } from "./rootless/find-entrance.ts";
-import { findTool, runTool } from "./run-tool.ts";
+import { findTool, runTool } from "../run-tool.ts";
 import { launcherWords } from "./seccomp/launcher-words.ts";
 import { removeTree, type StateFolder } from "./state-folder.ts";
 

@@ -10,7 +10,7 @@ import {
   killProcess,
   seeProcess,
   variablesOf,
-} from "./processes.ts";
+} from "../processes.ts";
 import { RECORD_FILE, readRecord, sandboxDir } from "./sandbox-record-file.ts";
 import { DIR_VARIABLE } from "./start-supervisor.ts";
 import { type StateFolder, removeTree } from "./state-folder.ts";

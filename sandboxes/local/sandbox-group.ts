@@ -1,5 +1,5 @@
 import type { SandboxLimits, SandboxStats } from "../../core/ports/sandbox.ts";
-import type { ProcessSight } from "./processes.ts";
+import type { ProcessSight } from "../processes.ts";
 import type { Supervisor } from "./start-supervisor.ts";
 
 /** Processes of a sandbox that cannot leave it, whatever they fork and wherever they reparent to. */

@@ -4,8 +4,8 @@ import { SandboxError } from "../../core/ports/sandbox.ts";
 import { bootCommand } from "./boot-script.ts";
 import type { BootPlan } from "./boot-tables.ts";
 import { JOIN_SCRIPT, NAMESPACES } from "./command/enter-sandbox.ts";
-import { seeProcess } from "./processes.ts";
-import { TOOL_ENV } from "./run-tool.ts";
+import { seeProcess } from "../processes.ts";
+import { TOOL_ENV } from "../run-tool.ts";
 import { launcherWords } from "./seccomp/launcher-words.ts";
 
 const BOOT_TIMEOUT_MS = 60_000;

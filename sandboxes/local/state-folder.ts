@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { identifyProcess, processState } from "../../host/process-identity.ts";
-import { runTool } from "./run-tool.ts";
+import { runTool } from "../run-tool.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { markOf, seeProcess } from "../../local/processes.ts";
+import { markOf, seeProcess } from "../../processes.ts";
 
 /** A process of this container, as /proc shows it at one moment. */
 export interface ProcessRow {

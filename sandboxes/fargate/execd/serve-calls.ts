@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import { messageOf } from "../../../core/errors.ts";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
-import { packTree } from "../../local/files/pack-tree.ts";
-import { SandboxRoot } from "../../local/files/sandbox-root.ts";
-import { unpackTar } from "../../local/files/unpack-tar.ts";
+import { packTree } from "../../files/pack-tree.ts";
+import { SandboxRoot } from "../../files/sandbox-root.ts";
+import { unpackTar } from "../../files/unpack-tar.ts";
 import { Calls, Failed } from "../wire/calls.ts";
 import type { Frame } from "../wire/frames.ts";
 import { Channel, Peer, readJson } from "../wire/peer.ts";

@@ -8,7 +8,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type ProcessSight, killProcess, seeProcess } from "../processes.ts";
+import { type ProcessSight, killProcess, seeProcess } from "../../processes.ts";
 import type { CgroupVersion } from "./cgroup-layout.ts";
 import { codeOf } from "../../../host/error-code.ts";
 

@@ -1,6 +1,6 @@
 import { type Command, SandboxError } from "../../../core/ports/sandbox.ts";
 import { BOX } from "../boot-tables.ts";
-import { TOOL_ENV } from "../run-tool.ts";
+import { TOOL_ENV } from "../../run-tool.ts";
 import type { CommandGroup } from "../sandbox-group.ts";
 import { launcherWords } from "../seccomp/launcher-words.ts";
 

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
-import { runTool } from "../run-tool.ts";
+import { runTool } from "../../run-tool.ts";
 
 /** Both ends of a pipe. The end that a sandbox gets blocks, ours does not. */
 export interface PipeEnds {

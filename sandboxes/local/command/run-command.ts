@@ -5,7 +5,7 @@ import type {
   Completed,
   SandboxProcess,
 } from "../../../core/ports/sandbox.ts";
-import type { InputPipe } from "./input-pipe.ts";
+import type { InputPipe } from "../../command/input-pipe.ts";
 import { KeptOutput } from "../../kept-output.ts";
 import { type CommandHost, type StartedCommand, startCommand } from "./start-command.ts";
 

@@ -6,9 +6,9 @@ import { type Command, SandboxError } from "../../../core/ports/sandbox.ts";
 import type { CommandGroup, SandboxGroup } from "../sandbox-group.ts";
 import type { Supervisor } from "../start-supervisor.ts";
 import { entranceOf } from "./enter-sandbox.ts";
-import { EntranceWords } from "./entrance-words.ts";
-import { InputPipe } from "./input-pipe.ts";
-import { OutputPipe } from "./output-pipe.ts";
+import { EntranceWords } from "../../command/entrance-words.ts";
+import { InputPipe } from "../../command/input-pipe.ts";
+import { OutputPipe } from "../../command/output-pipe.ts";
 import type { PipePool } from "./pipe-pool.ts";
 
 /** What a command needs of the sandbox that it runs in. */

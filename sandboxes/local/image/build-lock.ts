@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
-import { TOOL_ENV } from "../run-tool.ts";
+import { TOOL_ENV } from "../../run-tool.ts";
 
 /**
  * Runs `use` while no other process of this machine holds the same lock file. The kernel holds the

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
 import { codeOf } from "../../../host/error-code.ts";
-import { runTool } from "../run-tool.ts";
+import { runTool } from "../../run-tool.ts";
 
 /**
  * Copies the upper folders of a sandbox's overlays out of its disk, in a mount namespace of its own,

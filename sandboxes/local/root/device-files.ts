@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
 import type { Powers } from "../powers.ts";
-import { runTool } from "../run-tool.ts";
+import { runTool } from "../../run-tool.ts";
 
 /** The harmless devices, which are all that a sandbox has. */
 export const DEVICES: readonly string[] = ["null", "zero", "full", "random", "urandom", "tty"];

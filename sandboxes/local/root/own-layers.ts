@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
-import { runTool } from "../run-tool.ts";
+import { runTool } from "../../run-tool.ts";
 import type { SystemTree } from "./host-facts.ts";
 
 /**

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { entranceOf } from "../../../sandboxes/local/command/enter-sandbox.ts";
-import { componentsOf } from "../../../sandboxes/local/files/sandbox-root.ts";
 
 const TARGET = {
   supervisorPid: 77,
@@ -49,14 +48,5 @@ describe("entranceOf", () => {
     expect(() => entranceOf({ ...COMMAND, env: { "x;reboot": "" } }, TARGET)).toThrow(
       "a shell cannot set",
     );
-  });
-});
-
-describe("componentsOf", () => {
-  test("cuts a path at its slashes and refuses to leave it", () => {
-    expect(componentsOf(Buffer.from("/a//./b/")).map(String)).toEqual(["a", "b"]);
-    expect(componentsOf(Buffer.from("/"))).toEqual([]);
-    expect(() => componentsOf(Buffer.from("a/../b"))).toThrow("leaves its folder");
-    expect(() => componentsOf(Buffer.from("a\0b"))).toThrow("leaves its folder");
   });
 });

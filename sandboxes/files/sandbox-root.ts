@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from "node:fs";
-import { SandboxError } from "../../../core/ports/sandbox.ts";
-import { codeOf } from "../../../host/error-code.ts";
+import { SandboxError } from "../../core/ports/sandbox.ts";
+import { codeOf } from "../../host/error-code.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 

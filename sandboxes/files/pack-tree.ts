@@ -9,10 +9,10 @@ import {
   readSync,
   readlinkSync,
 } from "node:fs";
-import { type ByteStream, SandboxError } from "../../../core/ports/sandbox.ts";
-import type { TarHeader, TarKind } from "../../../core/tar/tar-entry.ts";
-import { type TarSource, writeTar } from "../../../core/tar/write-tar.ts";
-import { codeOf } from "../../../host/error-code.ts";
+import { type ByteStream, SandboxError } from "../../core/ports/sandbox.ts";
+import type { TarHeader, TarKind } from "../../core/tar/tar-entry.ts";
+import { type TarSource, writeTar } from "../../core/tar/write-tar.ts";
+import { codeOf } from "../../host/error-code.ts";
 import { type SandboxRoot, at, componentsOf, shown } from "./sandbox-root.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;

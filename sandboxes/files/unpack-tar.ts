@@ -13,10 +13,10 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { type ByteStream, SandboxError } from "../../../core/ports/sandbox.ts";
-import { type TarItem, readTar } from "../../../core/tar/read-tar.ts";
-import { TarError, type TarHeader } from "../../../core/tar/tar-entry.ts";
-import { codeOf } from "../../../host/error-code.ts";
+import { type ByteStream, SandboxError } from "../../core/ports/sandbox.ts";
+import { type TarItem, readTar } from "../../core/tar/read-tar.ts";
+import { TarError, type TarHeader } from "../../core/tar/tar-entry.ts";
+import { codeOf } from "../../host/error-code.ts";
 import { runTool } from "../run-tool.ts";
 import { type SandboxRoot, at, componentsOf, shown } from "./sandbox-root.ts";
 
