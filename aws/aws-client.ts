@@ -1,9 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod";
+import { sha256Hex } from "../host/sha256-hex.ts";
 import { AwsError } from "./aws-error.ts";
 import { type FoundKeys, findKeys } from "./find-keys.ts";
 import { textOf } from "./read-xml.ts";
-import { sha256Hex, signLink, signRequest } from "./sign-request.ts";
+import { signLink } from "./sign-link.ts";
+import { signRequest } from "./sign-request.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

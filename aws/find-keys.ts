@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import * as z from "zod";
 import { BenchError, messageOf } from "../core/errors.ts";
-import type { AwsKeys } from "./sign-request.ts";
+import type { AwsKeys } from "./aws-signature.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
 import * as z from "zod";
 import { AwsError, awsFailure } from "../../aws/aws-error.ts";
 import { callAws } from "../../aws/call-aws.ts";
 import { BenchError } from "../../core/errors.ts";
 import type { CloudImage } from "../../core/model/cloud-work.ts";
 import type { Task } from "../../core/model/task.ts";
+import { sha256Hex } from "../../host/sha256-hex.ts";
 import {
   fargateSize,
   fargateStorageGib,
@@ -57,9 +57,7 @@ export async function taskDefinition(
         ...parts.sent,
       },
     );
-  const hash = createHash("sha256")
-    .update(JSON.stringify(describe("")))
-    .digest("hex");
+  const hash = sha256Hex(JSON.stringify(describe("")));
   const family = `bench-${hash.slice(0, 32)}`;
   return (await findDefinition(account, family)) ?? (await register(account, describe(family)));
 }

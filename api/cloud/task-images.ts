@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { createHash } from "node:crypto";
 import * as z from "zod";
 import { AwsError, awsFailure } from "../../aws/aws-error.ts";
 import { callAws } from "../../aws/call-aws.ts";
@@ -8,6 +7,7 @@ import type { CloudImage } from "../../core/model/cloud-work.ts";
 import type { Task } from "../../core/model/task.ts";
 import type { ObjectStore } from "../../core/ports/object-store.ts";
 import { SandboxError } from "../../core/ports/sandbox.ts";
+import { sha256Hex } from "../../host/sha256-hex.ts";
 import { bodyOfBytes, readObject } from "../../stores/objects/object-body.ts";
 import type { CloudAccount } from "./cloud-account.ts";
 import { packImageContext } from "./image-context.ts";
@@ -33,7 +33,7 @@ export async function taskImage(task: Task, deps: ImageDeps): Promise<CloudImage
   const context = await packImageContext(task, deps.baseImageMap).catch((error: unknown) => {
     throw unpacked(task, error);
   });
-  const sha256 = createHash("sha256").update(context).digest("hex");
+  const sha256 = sha256Hex(context);
   const reference = `${deps.account.stack.OutImages}:${sha256}`;
   const found = await findImage(sha256, reference, deps);
   if (found !== null) return found;

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import pLimit from "p-limit";
 import { BenchError } from "../../core/errors.ts";
 import { CloudRun } from "../../core/model/cloud-work.ts";
@@ -10,6 +9,7 @@ import type { ObjectStore } from "../../core/ports/object-store.ts";
 import type { StoredAttempt } from "../../core/ports/job-store.ts";
 import { jobFactsOf, measurementOf } from "../../core/results/job-facts.ts";
 import { renderSummary, summarizeJob } from "../../core/results/summarize-job.ts";
+import { sha256Hex } from "../../host/sha256-hex.ts";
 import { bodyOfBytes, readObject } from "../../stores/objects/object-body.ts";
 import type { RunLayout } from "../../stores/objects/run-layout.ts";
 
@@ -93,11 +93,11 @@ async function readAttempt(
     rolloutName,
     path: rolloutName,
     result: result === null ? null : new TextDecoder().decode(result),
-    seal: result !== null && sealed === sha256(result) ? "intact" : "broken",
+    seal: result !== null && sealed === sha256Hex(result) ? "intact" : "broken",
     problem: result === null ? "is gone, and seal.json lists it" : null,
     hasEvidence: files.some(({ path }) => path.startsWith("evidence/")),
   };
-  return { stored, sealSha256: sha256(sealBytes) };
+  return { stored, sealSha256: sha256Hex(sealBytes) };
 }
 
 /** Null for a job that has attempts of earlier runs, which are not all in the account. */
@@ -135,8 +135,4 @@ async function replace(store: ObjectStore, key: string, bytes: Uint8Array): Prom
 function fileOf(path: string, bytes: Uint8Array) {
   const { sizeBytes: size, sha256: hash } = bodyOfBytes(bytes);
   return { path, size, sha256: hash };
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { ObjectBody, ObjectStore, OpenObject } from "../../core/ports/object-store.ts";
+import { sha256Hex } from "../../host/sha256-hex.ts";
 import { streamFile } from "../files/read-file.ts";
 
 /** Bytes in memory as a body. */
@@ -7,7 +7,7 @@ export function bodyOfBytes(content: Uint8Array | string): ObjectBody {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
   return {
     sizeBytes: bytes.length,
-    sha256: createHash("sha256").update(bytes).digest("hex"),
+    sha256: sha256Hex(bytes),
     open: () => once(bytes),
   };
 }

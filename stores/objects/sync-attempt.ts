@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { BenchError } from "../../core/errors.ts";
 import { Seal, type SealedFile } from "../../core/model/seal.ts";
 import type { ObjectStore } from "../../core/ports/object-store.ts";
 import { readTar } from "../../core/tar/read-tar.ts";
+import { sha256Hex } from "../../host/sha256-hex.ts";
 import { makeFolder, makeFolders } from "../files/make-folders.ts";
 import { RESULT_FILE, readSeal, SEAL_FILE } from "../files/seal-folder.ts";
 import { bytesOf, readObject } from "./object-body.ts";
@@ -36,7 +36,7 @@ export interface AttemptCopy {
  */
 export async function syncAttempt(store: ObjectStore, copy: AttemptCopy): Promise<SyncedAttempt> {
   const sealBytes = await readObject(store, copy.layout.object("seal"));
-  const sealSha256 = sha256(sealBytes ?? new Uint8Array());
+  const sealSha256 = sha256Hex(sealBytes ?? new Uint8Array());
   if (sealBytes === null || sealSha256 !== (copy.sealSha256 ?? sealSha256)) {
     throw damaged(copy.layout.object("seal"), "is not what the run's manifest says");
   }
@@ -128,8 +128,4 @@ function damaged(key: string, problem: string, cause?: unknown): BenchError {
     next: "run the same command again; when it stays so, the run's data is damaged",
     cause,
   });
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }

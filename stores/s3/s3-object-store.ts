@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { AwsError, awsFailure } from "../../aws/aws-error.ts";
 import type { AwsClient, AwsRequest } from "../../aws/aws-client.ts";
+import { escapeUri } from "../../aws/escape-uri.ts";
 import { elementsOf, textOf } from "../../aws/read-xml.ts";
-import { escapeUri } from "../../aws/sign-request.ts";
 import { BenchError } from "../../core/errors.ts";
 import type {
   FoundObject,

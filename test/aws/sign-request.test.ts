@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { escapeUri, sha256Hex, signLink, signRequest } from "../../aws/sign-request.ts";
+import { escapeUri } from "../../aws/escape-uri.ts";
+import { signLink } from "../../aws/sign-link.ts";
+import { signRequest } from "../../aws/sign-request.ts";
+import { sha256Hex } from "../../host/sha256-hex.ts";
 
 const keys = {
   accessKeyId: "AKIAIOSFODNN7EXAMPLE",
