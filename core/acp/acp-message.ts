@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseJson } from "../usage/json-view.ts";
 
 /** What a JSON-RPC id may be here. Agents choose theirs freely; ours are numbers. */
 const MessageId = z.union([z.number(), z.string().max(256), z.null()]);
@@ -78,12 +79,4 @@ function answerOf(id: number | string | null, fields: Record<string, unknown>): 
   const told =
     error.success && !hasResult ? error.data : { code: -32600, message: "malformed answer" };
   return { kind: "answer", message: { jsonrpc: "2.0", id, error: told } };
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

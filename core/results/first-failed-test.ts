@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseJson } from "../usage/json-view.ts";
 import { oneLine } from "./describe-value.ts";
 
 const Ctrf = z.object({
@@ -15,19 +16,10 @@ const Ctrf = z.object({
  * score: the report is written by the tests, and no rule says that it is there.
  */
 export function firstFailedTest(ctrf: string): string | null {
-  const report = Ctrf.safeParse(parseOrNull(ctrf));
+  const report = Ctrf.safeParse(parseJson(ctrf));
   if (!report.success) return null;
   const failed = report.data.results.tests.find((test) => test.status === "failed");
   if (failed === undefined) return null;
   const message = oneLine(failed.message ?? "", 200);
   return `${oneLine(failed.name, 120)} failed${message === "" ? "" : `: ${message}`}`;
-}
-
-function parseOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // A broken report is only a missing failure line.
-    return null;
-  }
 }
