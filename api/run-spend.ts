@@ -4,7 +4,7 @@ import { cappedUnits, NO_CAPS, parseCaps, parseTrialCap } from "../core/ledger/c
 import { bearableWidth, earmarkFor } from "../core/ledger/decide-admission.ts";
 import { queueWork } from "../core/ledger/queue-work.ts";
 import { reapDead } from "../core/ledger/reap-dead.ts";
-import { spendable } from "../core/ledger/sum-pot.ts";
+import { spendable, sumPot } from "../core/ledger/sum-pot.ts";
 import { type BudgetQuestion, summarizeBudget } from "../core/ledger/summarize-budget.ts";
 import { waitForAdmission } from "../core/ledger/wait-for-admission.ts";
 import type { Amount, Caps, LedgerUnit } from "../core/model/ledger-amount.ts";
@@ -77,6 +77,7 @@ export async function openRunSpend(options: SpendOptions): Promise<RunSpend> {
   const { plan, models, world } = options;
   const { settings } = plan;
   const caps = parseCaps(settings);
+  const least = leastOf(settings, models, world.clock.now());
   const { pot, ofJob } = await potOf(plan, world);
   const { ledger, close } = await world.openLedger(pot);
   try {
@@ -84,7 +85,6 @@ export async function openRunSpend(options: SpendOptions): Promise<RunSpend> {
     const { concurrency: width, breakerThreshold } = settings;
     await ledger.open({ caps, width, breakerThreshold });
     await reapDead(ledger);
-    const least = leastOf(settings, models, world.clock.now());
     const left = spendable(await ledger.view());
     const bearable = bearableWidth(left, caps, least);
     const bearsNone = cappedUnits(caps).some((unit) => left[unit] < least[unit]);
@@ -95,7 +95,7 @@ export async function openRunSpend(options: SpendOptions): Promise<RunSpend> {
     await close();
     throw error;
   }
-  return new CommandSpend(options, { pot, ledger, close, caps });
+  return new CommandSpend(options, { pot, ledger, close, caps, least });
 }
 
 /** Attack 13: worst cases must leave room for each other, so a small cap runs fewer at a time. */
@@ -122,6 +122,7 @@ interface OpenPot {
   readonly ledger: Ledger;
   readonly close: () => Promise<void>;
   readonly caps: Caps;
+  readonly least: Amount;
 }
 
 type Refusal = Pick<BudgetQuestion, "refusedUnit" | "refusedNeed">;
@@ -130,7 +131,6 @@ class CommandSpend implements RunSpend {
   readonly pot: string;
   readonly #options: SpendOptions;
   readonly #open: OpenPot;
-  readonly #least: Amount;
   readonly #trialCaps: Caps;
   /** One after the other, so that trials start in the order in which they ask. */
   readonly #inTurn = queueWork();
@@ -138,17 +138,16 @@ class CommandSpend implements RunSpend {
   #refused: Refusal | null = null;
 
   constructor(options: SpendOptions, open: OpenPot) {
-    const { settings } = options.plan;
+    const { maxCostPerTrialUsd } = options.plan.settings;
     this.pot = open.pot;
     this.#options = options;
     this.#open = open;
-    this.#least = leastOf(settings, options.models, options.world.clock.now());
-    this.#trialCaps = { ...NO_CAPS, microUsd: parseTrialCap(settings.maxCostPerTrialUsd) };
+    this.#trialCaps = { ...NO_CAPS, microUsd: parseTrialCap(maxCostPerTrialUsd) };
   }
 
   async admit({ attempt, order, callsModels }: TrialAsk, signal: AbortSignal): Promise<TrialStart> {
     const { world, plan } = this.#options;
-    const { ledger } = this.#open;
+    const { ledger, least } = this.#open;
     const token = `${world.newHex8()}${world.newHex8()}`;
     const holder = world.ownerProcess;
     const setting = plan.settingsDigest.slice(-32);
@@ -159,7 +158,7 @@ class CommandSpend implements RunSpend {
       order,
       // What verifying alone needs says nothing of what an agent needs.
       setting: callsModels ? setting : `verify-${setting}`,
-      least: callsModels ? this.#least : { ...this.#least, microUsd: 0, tokens: 0 },
+      least: callsModels ? least : { ...least, microUsd: 0, tokens: 0 },
       trialCaps,
       claim: { token, holder },
     };
@@ -217,12 +216,8 @@ class CommandSpend implements RunSpend {
   }
 
   async spent(): Promise<Pick<Amount, "microUsd" | "tokens">> {
-    const { shards } = await this.#open.ledger.view();
-    const open = shards.flatMap(({ leases }) => Object.values(leases));
-    const amounts = [...shards, ...open].map(({ settled }) => settled);
-    const sum = (unit: "microUsd" | "tokens"): number =>
-      amounts.reduce((total, amount) => total + amount[unit], 0);
-    return { microUsd: sum("microUsd"), tokens: sum("tokens") };
+    const { microUsd, tokens } = sumPot(await this.#open.ledger.view()).settled;
+    return { microUsd, tokens };
   }
 
   async close(): Promise<void> {
