@@ -63,23 +63,14 @@ export async function runJob(
 /** evaluation.json of a resumed job keeps its first start, so that a resume that changes nothing writes nothing. */
 async function openRequest(plan: RunPlan, job: JobPlan, deps: RunDeps): Promise<OpenJobRequest> {
   const { jobsDir, jobName } = job;
-  const createdAt = job.resumed ? await firstStart(job, deps) : deps.clock.now();
+  const earlier = job.resumed ? await readEvaluation(deps.store, { jobsDir, jobName }) : null;
+  const recorded = earlier?.created_at_utc ?? null;
+  const createdAt = recorded === null ? deps.clock.now() : new Date(recorded);
   const automatic = plan.settings.jobName === null && isAutomaticJobName(jobName);
-  const pot = deps.spend?.pot ?? (await earlierPot(job, deps));
+  // A pot that a job once drew from stays named, also by a command that spends nothing.
+  const pot = deps.spend?.pot ?? earlier?.pot ?? null;
   const mode = job.resumed ? "resume" : automatic ? "new-automatic" : "new";
   return { jobsDir, jobName, mode, evaluation: evaluationFile(plan, job, createdAt, pot) };
-}
-
-/** A pot that a job once drew from stays named, also by a command that spends nothing. */
-async function earlierPot({ resumed, jobsDir, jobName }: JobPlan, deps: RunDeps) {
-  if (!resumed) return null;
-  return (await readEvaluation(deps.store, { jobsDir, jobName }))?.pot ?? null;
-}
-
-async function firstStart({ jobsDir, jobName }: JobPlan, deps: RunDeps): Promise<Date> {
-  const evaluation = await readEvaluation(deps.store, { jobsDir, jobName });
-  const recorded = evaluation?.created_at_utc ?? null;
-  return recorded === null ? deps.clock.now() : new Date(recorded);
 }
 
 /** Another process may have worked in the folder between the plan and the lease. */
