@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import * as z from "zod";
 import { sha256Hex } from "../host/sha256-hex.ts";
 import { AwsError } from "./aws-error.ts";
 import { type FoundKeys, findKeys } from "./find-keys.ts";
+import { jsonField } from "./json-field.ts";
 import { textOf } from "./read-xml.ts";
 import { signLink } from "./sign-link.ts";
 import { signRequest } from "./sign-request.ts";
@@ -146,14 +146,6 @@ function isPassing({ status, code, message }: AwsError): boolean {
   return status >= 500 || status === 429 || THROTTLED.test(code) || THROTTLED.test(message);
 }
 
-const TYPE = "__type";
-const JsonError = z.object({
-  [TYPE]: z.string().optional(),
-  code: z.string().optional(),
-  message: z.string().optional(),
-  Message: z.string().optional(),
-});
-
 async function errorOf(service: string, answer: Response): Promise<AwsError> {
   const text = await answer.text();
   const { status } = answer;
@@ -161,10 +153,14 @@ async function errorOf(service: string, answer: Response): Promise<AwsError> {
   if (xml !== null) {
     return new AwsError({ service, status, code: xml, message: textOf(text, "Message") ?? "" });
   }
-  const json = JsonError.safeParse(parseJson(text)).data;
-  const type = json?.[TYPE] ?? json?.code ?? answer.headers.get("x-amzn-errortype") ?? "";
+  const json = parseJson(text);
+  const said = (name: string): string | null => {
+    const value = jsonField(json, name);
+    return typeof value === "string" ? value : null;
+  };
+  const type = said("__type") ?? said("code") ?? answer.headers.get("x-amzn-errortype") ?? "";
   const code = type.split("#").at(-1)?.split(":")[0] ?? "";
-  const message = json?.message ?? json?.Message ?? text.slice(0, 300);
+  const message = said("message") ?? said("Message") ?? text.slice(0, 300);
   return new AwsError({ service, status, code: code === "" ? `HTTP ${status}` : code, message });
 }
 

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import * as z from "zod";
 import { BenchError, messageOf } from "../core/errors.ts";
 import type { AwsKeys } from "./aws-signature.ts";
+import { jsonField } from "./json-field.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -12,17 +12,10 @@ export interface FoundKeys {
   readonly expiresAt: Date | null;
 }
 
-/** What the container's credential endpoint and `aws configure export-credentials` both answer. */
-const Answer = z.object({
-  AccessKeyId: z.string(),
-  SecretAccessKey: z.string(),
-  Token: z.string().optional(),
-  SessionToken: z.string().optional(),
-  Expiration: z.iso.datetime({ offset: true }).optional(),
-});
-
 const CONTAINER_HOST = "http://169.254.170.2";
 const LIMIT_MS = 20_000;
+/** RFC 3339, with its offset. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/u;
 
 /**
  * The identity to act as, in the order of AWS's own programs: keys in the environment, the container's
@@ -68,11 +61,34 @@ async function askCommandLine(env: Env): Promise<FoundKeys> {
   }
 }
 
-function toKeys(value: unknown): FoundKeys {
-  const { AccessKeyId, SecretAccessKey, Token, SessionToken, Expiration } = Answer.parse(value);
-  const sessionToken = Token ?? SessionToken ?? null;
+/** What the container's credential endpoint and `aws configure export-credentials` both answer. */
+function toKeys(answer: unknown): FoundKeys {
+  const expiration = textOf(answer, "Expiration");
   return {
-    keys: { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken },
-    expiresAt: Expiration === undefined ? null : new Date(Expiration),
+    keys: {
+      accessKeyId: requiredText(answer, "AccessKeyId"),
+      secretAccessKey: requiredText(answer, "SecretAccessKey"),
+      sessionToken: textOf(answer, "Token") ?? textOf(answer, "SessionToken"),
+    },
+    expiresAt: expiration === null ? null : toDate(expiration),
   };
+}
+
+function textOf(answer: unknown, name: string): string | null {
+  const value = jsonField(answer, name);
+  if (value === undefined) return null;
+  if (typeof value === "string") return value;
+  throw new Error(`the answer's ${name} is no text`);
+}
+
+function requiredText(answer: unknown, name: string): string {
+  const value = textOf(answer, name);
+  if (value !== null) return value;
+  throw new Error(`the answer has no ${name}`);
+}
+
+function toDate(text: string): Date {
+  const date = new Date(text);
+  if (TIME.test(text) && !Number.isNaN(date.getTime())) return date;
+  throw new Error(`the answer's Expiration is no time: ${text.slice(0, 100)}`);
 }

@@ -1,8 +1,9 @@
-import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { signRequest } from "../../aws/sign-request.ts";
+import { AwsClient } from "../../aws/aws-client.ts";
+import { awsFailure } from "../../aws/aws-error.ts";
+import { sha256Hex } from "../../host/sha256-hex.ts";
 
 /*
  * The first program of a task: small enough for the task definition itself. Fetches the programs that the
@@ -11,57 +12,26 @@ import { signRequest } from "../../aws/sign-request.ts";
 type Env = Readonly<Record<string, string | undefined>>;
 
 export async function boot(env: Env, args: readonly string[]): Promise<void> {
-  const [bucket = "", dir = "", ...programs] = args;
+  const [bucket, dir, ...programs] = args;
+  if (bucket === undefined || dir === undefined) throw new Error("boot BUCKET DIR NAME=SHA256...");
+  const client = new AwsClient(env);
   mkdirSync(dir, { recursive: true });
   for (const program of programs) {
-    const [name = "", sha256 = ""] = program.split("=");
-    const bytes = await fetchObject(env, bucket, `kit/${sha256}.mjs`);
-    const found = createHash("sha256").update(bytes).digest("hex");
+    const [name, sha256] = program.split("=");
+    if (name === undefined || sha256 === undefined) throw new Error(`${program} is no NAME=SHA256`);
+    const bytes = await fetchObject(client, bucket, `kit/${sha256}.mjs`);
+    const found = sha256Hex(bytes);
     if (found !== sha256) throw new Error(`kit/${sha256}.mjs has sha256 ${found}`);
     writeFileSync(join(dir, `${name}.mjs`), bytes);
   }
   await import(pathToFileURL(join(dir, "task.mjs")).href);
 }
 
-async function fetchObject(env: Env, bucket: string, key: string): Promise<Uint8Array> {
-  const region = env["AWS_REGION"] ?? "us-east-1";
-  const host = env["AWS_ENDPOINT_URL"] ?? `https://s3.${region}.amazonaws.com`;
-  const url = new URL(`${host}/${bucket}/${key}`);
-  const headers = signRequest({
-    method: "GET",
-    url,
-    headers: {},
-    bodySha256: createHash("sha256").digest("hex"),
-    service: "s3",
-    region,
-    keys: await keysOf(env),
-    now: new Date(),
-  });
-  const answer = await fetch(url, { headers });
-  if (!answer.ok) throw new Error(`${key}: ${answer.status} ${await answer.text()}`);
-  return new Uint8Array(await answer.arrayBuffer());
-}
-
-async function keysOf(env: Env) {
-  const path = env["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"];
-  const id = env["AWS_ACCESS_KEY_ID"];
-  if (id !== undefined || path === undefined) {
-    const secretAccessKey = env["AWS_SECRET_ACCESS_KEY"] ?? "";
-    return {
-      accessKeyId: id ?? "",
-      secretAccessKey,
-      sessionToken: env["AWS_SESSION_TOKEN"] ?? null,
-    };
+async function fetchObject(client: AwsClient, bucket: string, key: string): Promise<Uint8Array> {
+  try {
+    const answer = await client.send({ service: "s3", method: "GET", path: `/${bucket}/${key}` });
+    return new Uint8Array(await answer.arrayBuffer());
+  } catch (error) {
+    throw awsFailure(error, `read ${key}`);
   }
-  const answer: unknown = await (await fetch(`http://169.254.170.2${path}`)).json();
-  const field = (name: string): string => {
-    const value: unknown =
-      typeof answer === "object" && answer !== null ? Reflect.get(answer, name) : "";
-    return typeof value === "string" ? value : "";
-  };
-  return {
-    accessKeyId: field("AccessKeyId"),
-    secretAccessKey: field("SecretAccessKey"),
-    sessionToken: field("Token"),
-  };
 }

@@ -98,3 +98,21 @@ test("says how to log in when there are no credentials", async () => {
     message: "there are no AWS credentials here",
   });
 });
+
+test("takes no keys from an answer that lacks one or ends at no time", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "bench-aws-"));
+  const answering = async (answer: Record<string, unknown>) => {
+    const program = `#!/bin/sh\necho '${JSON.stringify(answer)}'\n`;
+    writeFileSync(join(dir, "aws"), program, { mode: 0o755 });
+    return await findKeys({ PATH: dir });
+  };
+  const whole = { AccessKeyId: "id", SecretAccessKey: "secret", SessionToken: "token" };
+  const { SecretAccessKey: _, ...half } = whole;
+  for (const wrong of [half, { ...whole, Token: 5 }, { ...whole, Expiration: "tomorrow" }])
+    await expect(answering(wrong)).rejects.toThrow("there are no AWS credentials here");
+  expect(await answering({ ...whole, Expiration: "2026-11-30T12:00:00+00:00" })).toEqual({
+    keys: { accessKeyId: "id", secretAccessKey: "secret", sessionToken: "token" },
+    expiresAt: new Date("2026-11-30T12:00:00Z"),
+  });
+  rmSync(dir, { recursive: true });
+});
