@@ -1,6 +1,7 @@
 import { BenchError, messageOf } from "../core/errors.ts";
 import type { SandboxKind } from "../core/model/settings.ts";
 import type { SandboxBackend } from "../core/ports/sandbox.ts";
+import { codeOf } from "../host/error-code.ts";
 
 /** The backends of this edition, in the order in which they are listed. */
 export const BUILT_BACKENDS = ["local", "docker"] as const;
@@ -49,17 +50,12 @@ async function openLocal(options: BackendOptions): Promise<SandboxBackend> {
   try {
     return await LocalSandboxes.open(options);
   } catch (error) {
-    if (!isSystemError(error)) throw error;
+    // `ENOSPC`, `ENOTDIR`, `EROFS` and their like: the operating system said no.
+    if (!/^E[A-Z0-9]+$/u.test(codeOf(error))) throw error;
     const message = `the state folder ${options.stateDir} cannot be used: ${messageOf(error)}`;
     throw new BenchError("unavailable", message, {
       next: "make room there, or set BENCHFLOW_STATE_DIR to another folder",
       cause: error,
     });
   }
-}
-
-/** Whether the operating system said no: `ENOSPC`, `ENOTDIR`, `EROFS` and their like. */
-function isSystemError(error: unknown): boolean {
-  if (!(error instanceof Error) || !("code" in error)) return false;
-  return typeof error.code === "string" && /^E[A-Z0-9]+$/u.test(error.code);
 }

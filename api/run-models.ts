@@ -12,6 +12,7 @@ import {
   type ResolvedModel,
   resolveModel,
 } from "../core/providers/resolve-model.ts";
+import { codeOf } from "../host/error-code.ts";
 import type { Agent } from "../runner/agents/agent.ts";
 import { loadGenaiPrices } from "../runner/proxy/genai-prices.ts";
 
@@ -83,8 +84,8 @@ async function readPriceFile(path: string): Promise<PriceTable> {
     return parsePriceFile(await readFile(path, "utf8"), name);
   } catch (cause) {
     if (cause instanceof BenchError) throw cause;
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : messageOf(cause);
-    throw new BenchError("config", `--prices ${name} cannot be read (${code})`, {
+    const why = codeOf(cause) || messageOf(cause);
+    throw new BenchError("config", `--prices ${name} cannot be read (${why})`, {
       next: "see docs/proxy.md for the shape of a price file",
       cause,
     });

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { BenchError, messageOf } from "../core/errors.ts";
 import { KEY_NAMES } from "../core/providers/providers.ts";
+import { codeOf } from "../host/error-code.ts";
 import type { CliContext } from "./context.ts";
 
 const MAX_BYTES = 1024 * 1024;
@@ -38,12 +39,12 @@ export function readDotenv({ cwd, env }: Pick<CliContext, "cwd" | "env">): Doten
 
 function readText(path: string, named: string): string {
   try {
-    if (!statSync(path).isFile()) throw new Error("it is no file");
-    if (statSync(path).size > MAX_BYTES) throw new Error("it is larger than 1 MiB");
+    const found = statSync(path);
+    if (!found.isFile()) throw new Error("it is no file");
+    if (found.size > MAX_BYTES) throw new Error("it is larger than 1 MiB");
     return readFileSync(path, "utf8");
   } catch (cause) {
-    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
-    if (isMissing && named === "") return "";
+    if (codeOf(cause) === "ENOENT" && named === "") return "";
     throw new BenchError("config", `${named === "" ? ".env" : named}: ${messageOf(cause)}`, {
       next: "put the keys into the environment, or repair the file",
     });
