@@ -1,4 +1,5 @@
 import type { Task } from "../../core/model/task.ts";
+import { DEFAULT_AGENT_TIMEOUT_SEC } from "../../core/plan/settings-digest.ts";
 import { ANY_AGENT, taskRefusals } from "../../core/plan/task-refusals.ts";
 import { renderTable } from "../../core/report/console/results-table.ts";
 
@@ -22,7 +23,7 @@ export function renderTaskList(tasks: readonly Task[]): string {
     return [
       task.name,
       task.layout,
-      `${agent.timeoutSec ?? 900} s`,
+      `${agent.timeoutSec ?? DEFAULT_AGENT_TIMEOUT_SEC} s`,
       sandbox.networkMode ?? "default",
       task.oracleDir === null ? "no" : "yes",
       describe(notRun(task)),

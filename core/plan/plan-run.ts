@@ -51,8 +51,8 @@ export interface PlanRequest {
 export function planRun(request: PlanRequest): RunPlan {
   const { settings, settingsDigest } = request;
   if (settings.jobName !== null) checkJobName(settings.jobName);
-  const { tasks, skipped } = splitTasks(request);
   const refusalFacts = refusalFactsOf(settings, request.caps);
+  const { tasks, skipped } = splitTasks(request, refusalFacts);
   const earlierByDir = groupBy(request.earlier, ({ jobsDir }) => jobsDir);
   const warnings = new Set([
     ...tasks.flatMap(({ name, warnings: own }) => own.map((warning) => `${name}: ${warning}`)),
@@ -109,8 +109,7 @@ interface SplitTasks {
   readonly skipped: SkippedTask[];
 }
 
-function splitTasks(request: PlanRequest): SplitTasks {
-  const facts = refusalFactsOf(request.settings, request.caps);
+function splitTasks(request: PlanRequest, facts: RefusalFacts): SplitTasks {
   const tasks: Task[] = [];
   const skipped = [...request.skipped];
   for (const task of request.tasks) {
