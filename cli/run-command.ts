@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 import { BenchError } from "../core/errors.ts";
-import type { CliContext } from "./context.ts";
+import type { CliContext, ExitCode } from "./context.ts";
 import { type Ending, newCommand } from "./new-command.ts";
-import { runInOwnNamespace } from "./own-namespace.ts";
+import { inOwnNamespace } from "./own-namespace.ts";
 import { type Draft, RUN_FLAGS } from "./run-flags.ts";
 import { UNBUILT_RUN_FLAGS } from "./unbuilt-run-flags.ts";
 
@@ -42,9 +42,12 @@ export function runCommand(context: CliContext, ending: Ending): Command {
       return;
     }
     refuseUnbuilt(options);
-    const inside = draft.environment === "local" ? await runInOwnNamespace(context) : null;
-    const { runRun } = await import("./commands/run.ts");
-    ending.code = inside ?? (await runRun(context, tasks, draft, options));
+    const run = async (): Promise<ExitCode> => {
+      const { runRun } = await import("./commands/run.ts");
+      return await runRun(context, tasks, draft, options);
+    };
+    const isLocal = draft.environment === "local";
+    ending.code = isLocal ? await inOwnNamespace(context, run) : await run();
   });
 }
 

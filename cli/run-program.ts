@@ -4,7 +4,7 @@ import { cloudCommand, syncCommand } from "./cloud-commands.ts";
 import { agentsCommand } from "./agents-command.ts";
 import type { CliContext, ExitCode } from "./context.ts";
 import { type Ending, newCommand } from "./new-command.ts";
-import { runInOwnNamespace } from "./own-namespace.ts";
+import { inOwnNamespace } from "./own-namespace.ts";
 import { runCommand } from "./run-command.ts";
 import { VERSION } from "./version.ts";
 
@@ -122,9 +122,11 @@ function tasksCommand(context: CliContext, ending: Ending): Command {
       .addOption(new Option("--env <kind>", "sandbox for the controls").default("docker"))
       .action(async (path: string, options: { controls?: boolean; env: string }) => {
         const isLocal = options.controls === true && options.env === "local";
-        const inside = isLocal ? await runInOwnNamespace(context) : null;
-        const { checkTasks } = await import("./commands/tasks.ts");
-        ending.code = inside ?? (await checkTasks(context, path, options));
+        const check = async (): Promise<ExitCode> => {
+          const { checkTasks } = await import("./commands/tasks.ts");
+          return await checkTasks(context, path, options);
+        };
+        ending.code = isLocal ? await inOwnNamespace(context, check) : await check();
       }),
   );
   command.addCommand(
@@ -156,10 +158,10 @@ function sandboxCommand(context: CliContext, ending: Ending): Command {
       .summary("list the sandboxes of this machine and who made them")
       .option("--json", "print as JSON")
       .action(async (options: { json?: boolean }) => {
-        const { listSandboxes } = await import("./commands/sandbox.ts");
-        ending.code =
-          (await runInOwnNamespace(context)) ??
-          (await listSandboxes(context, options.json === true));
+        ending.code = await inOwnNamespace(context, async () => {
+          const { listSandboxes } = await import("./commands/sandbox.ts");
+          return await listSandboxes(context, options.json === true);
+        });
       }),
   );
   command.addCommand(
@@ -167,10 +169,10 @@ function sandboxCommand(context: CliContext, ending: Ending): Command {
       .summary("remove sandboxes whose run is dead; never another's")
       .option("--images", "also remove the images that runs built and keep as cache")
       .action(async (options: { images?: boolean }) => {
-        const { pruneSandboxes } = await import("./commands/sandbox.ts");
-        ending.code =
-          (await runInOwnNamespace(context)) ??
-          (await pruneSandboxes(context, options.images === true));
+        ending.code = await inOwnNamespace(context, async () => {
+          const { pruneSandboxes } = await import("./commands/sandbox.ts");
+          return await pruneSandboxes(context, options.images === true);
+        });
       }),
   );
   return command;
@@ -182,10 +184,10 @@ function doctorCommand(context: CliContext, ending: Ending): Command {
     .argument("[tasks]", "a folder of tasks: how many of them each kind of sandbox can run")
     .option("--json", "print as JSON")
     .action(async (tasks: string | undefined, options: { json?: boolean }) => {
-      const { runDoctor } = await import("./commands/doctor.ts");
-      ending.code =
-        (await runInOwnNamespace(context)) ??
-        (await runDoctor(context, tasks, options.json === true));
+      ending.code = await inOwnNamespace(context, async () => {
+        const { runDoctor } = await import("./commands/doctor.ts");
+        return await runDoctor(context, tasks, options.json === true);
+      });
     });
 }
 
