@@ -9,6 +9,7 @@ import { BenchError, messageOf } from "../../core/errors.ts";
 import type { RunSummary } from "../../core/model/run-summary.ts";
 import { renderGate, renderMatrixLines } from "../../core/report/console/run-lines.ts";
 import { renderRunSummary } from "../../core/results/summarize-run.ts";
+import { codeOf } from "../../host/error-code.ts";
 import type { CliContext, ExitCode } from "../context.ts";
 import { readDotenv } from "../read-dotenv.ts";
 import { readRunSettings } from "../read-run-settings.ts";
@@ -88,8 +89,7 @@ async function writeSummary(path: string, summary: RunSummary): Promise<void> {
   const part = `${path}.${String(process.pid)}.part`;
   try {
     await mkdir(dirname(path), { recursive: true });
-    const there = await lstat(path).catch(() => null);
-    if (there !== null && !there.isFile()) {
+    if (!(await isFileOrNothing(path))) {
       await writeFile(path, text);
       return;
     }
@@ -101,5 +101,14 @@ async function writeSummary(path: string, summary: RunSummary): Promise<void> {
       next: "the results are whole; run the same command with another path to write the summary",
       cause,
     });
+  }
+}
+
+async function isFileOrNothing(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isFile();
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return true;
+    throw error;
   }
 }
