@@ -20,10 +20,7 @@ import type { Construct } from "constructs";
 import { BUILD_SPEC } from "./build-spec.ts";
 import { sweepDefinition } from "./sweep-definition.ts";
 import { grantAggregate, grantRunner, grantSweep } from "./grants.ts";
-
-export const STACK_NAME = "BenchflowCloud";
-/** CDK puts what a stack needs of this machine (the function's code) there; made by the deploy. */
-export const ASSETS_BUCKET = "benchflow-assets-${AWS::AccountId}-${AWS::Region}";
+import { assetsBucketName, STACK_NAME } from "./stack-names.ts";
 
 export interface CloudStackProps {
   /** Folder with the aggregate function's bundle. */
@@ -39,7 +36,9 @@ export class CloudStack extends Stack {
     super(scope, id, {
       stackName: STACK_NAME,
       // @ts-expect-error CDK's classes do not hold to exactOptionalPropertyTypes, which its users may have on.
-      synthesizer: new CliCredentialsStackSynthesizer({ fileAssetsBucketName: ASSETS_BUCKET }),
+      synthesizer: new CliCredentialsStackSynthesizer({
+        fileAssetsBucketName: assetsBucketName("${AWS::AccountId}", "${AWS::Region}"),
+      }),
     });
     Tags.of(this).add("benchflow:stack", STACK_NAME);
     const bucket = this.#bucket();

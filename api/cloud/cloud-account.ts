@@ -3,9 +3,7 @@ import { AwsClient } from "../../aws/aws-client.ts";
 import { AwsError, awsFailure } from "../../aws/aws-error.ts";
 import { elementsOf, textOf } from "../../aws/read-xml.ts";
 import { BenchError } from "../../core/errors.ts";
-
-/** Name of the stack; one an account and region. */
-export const STACK_NAME = "BenchflowCloud";
+import { STACK_NAME } from "../../infra/stack-names.ts";
 
 /** What the stack's outputs say: where everything of a run lies. */
 const StackOutputs = z.object({
@@ -55,10 +53,14 @@ export interface Caller {
   readonly arn: string;
 }
 
-/** Throws `AwsError` when the credentials are not valid any more. */
+/** Throws `AwsError` when the credentials are not valid any more, `BenchError` for an answer without a name. */
 export async function readCaller(client: AwsClient): Promise<Caller> {
   const answer = await query(client, "sts", "2011-06-15", { Action: "GetCallerIdentity" });
-  return { account: textOf(answer, "Account") ?? "", arn: textOf(answer, "Arn") ?? "" };
+  const [account, arn] = [textOf(answer, "Account"), textOf(answer, "Arn")];
+  if (account !== null && arn !== null) return { account, arn };
+  throw new BenchError("unavailable", "AWS did not say whose the credentials are", {
+    next: "run the same command again",
+  });
 }
 
 async function describeStack(client: AwsClient): Promise<string> {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { AwsClient } from "../../aws/aws-client.ts";
 import { awsFailure } from "../../aws/aws-error.ts";
 import { BenchError, messageOf } from "../../core/errors.ts";
+import { assetsBucketName } from "../../infra/stack-names.ts";
 import { openCloudAccount, readCaller, type StackOutputs } from "./cloud-account.ts";
 import { cloudProgramsDir } from "./cloud-programs.ts";
 
@@ -57,7 +58,7 @@ export async function deployCloud({ env, onLine }: DeployRequest): Promise<Stack
 async function makeAssetsBucket(client: AwsClient): Promise<void> {
   try {
     const { account } = await readCaller(client);
-    const bucket = `benchflow-assets-${account}-${client.region}`;
+    const bucket = assetsBucketName(account, client.region);
     // The one region that is not named (S3 API reference, CreateBucket).
     const place =
       client.region === "us-east-1"
