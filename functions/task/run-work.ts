@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { BenchError } from "../../core/errors.ts";
@@ -5,6 +6,7 @@ import { CloudWork } from "../../core/model/cloud-work.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { ObjectStore } from "../../core/ports/object-store.ts";
 import type { SandboxBackend } from "../../core/ports/sandbox.ts";
+import { hashing } from "../../host/hashing.ts";
 import { identifyProcess } from "../../host/process-identity.ts";
 import { chooseAgent } from "../../runner/agents/choose-agent.ts";
 import { PreparedImages } from "../../runner/prepared-images.ts";
@@ -15,7 +17,6 @@ import { FileJobStore } from "../../stores/files/file-job-store.ts";
 import { bodyOfBytes, readObject } from "../../stores/objects/object-body.ts";
 import { RunLayout, taskBundleKey } from "../../stores/objects/run-layout.ts";
 import { uploadAttempt } from "../../stores/objects/upload-attempt.ts";
-import { createHash } from "node:crypto";
 
 /** What a runner in the cloud touches of the world. */
 export interface WorkWorld {
@@ -73,16 +74,6 @@ async function fetchTask(objects: ObjectStore, sha256: string, taskDir: string):
   const root = new SandboxRoot({ id: "task", path: taskDir, mounts: [], isAlive: () => true });
   await unpackTar(hashing(found.bytes, hash), "/", root);
   if (hash.digest("hex") !== sha256) throw damaged(`${key} has other bytes than its name says`);
-}
-
-async function* hashing(
-  bytes: AsyncIterable<Uint8Array>,
-  hash: ReturnType<typeof createHash>,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    hash.update(chunk);
-    yield chunk;
-  }
 }
 
 /** The attempt's folder here, sealed. */

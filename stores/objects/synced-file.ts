@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { BenchError } from "../../core/errors.ts";
 import type { SealedFile } from "../../core/model/seal.ts";
 import type { ByteStream } from "../../core/ports/sandbox.ts";
+import { codeOf } from "../../host/error-code.ts";
+import { hashing } from "../../host/hashing.ts";
 import { makeFolders } from "../files/make-folders.ts";
 import { streamFile } from "../files/read-file.ts";
 import { safeSegments, unescapeName } from "../files/safe-path.ts";
+import { isMissing, storeError } from "../files/store-error.ts";
 import { writeAtomic } from "../files/write-atomic.ts";
 
 /**
@@ -25,9 +28,15 @@ export function storedSegments(path: string): string[] {
   );
 }
 
-/** sha256 of a plain file there, or null when there is none. Links are not followed. */
+/**
+ * sha256 of a plain file there, or null when there is none. Links are not followed. Throws `BenchError`
+ * (`unavailable`) where the disk does not say.
+ */
 export async function hashOfFile(path: string): Promise<string | null> {
-  const stats = await lstat(path).catch(() => null);
+  const stats = await lstat(path).catch((error: unknown) => {
+    if (isMissing(error)) return null;
+    throw storeError(error, "look at", path);
+  });
   if (stats?.isFile() !== true) return null;
   const hash = createHash("sha256");
   for await (const chunk of streamFile(path)) hash.update(chunk);
@@ -43,32 +52,26 @@ export async function writeVerified(
   const segments = storedSegments(file.path);
   const folder = await makeFolders(folderDir, segments.slice(0, -1));
   const hash = createHash("sha256");
-  await writeAtomic(join(folder, segments.at(-1) ?? ""), hashing(bytes, hash), {
-    syncFolder: false,
-    beforeRename: () => {
-      if (hash.digest("hex") === file.sha256) return;
-      throw new BenchError("unavailable", `${file.path} did not arrive as it was sealed`, {
-        next: "run the same command again; when it stays so, the run's data is damaged",
-      });
+  await writeAtomic(
+    join(folder, segments.at(-1) ?? ""),
+    hashing(bytes instanceof Uint8Array ? [bytes] : bytes, hash),
+    {
+      syncFolder: false,
+      beforeRename: () => {
+        if (hash.digest("hex") === file.sha256) return;
+        throw new BenchError("unavailable", `${file.path} did not arrive as it was sealed`, {
+          next: "run the same command again; when it stays so, the run's data is damaged",
+        });
+      },
     },
-  });
+  );
 }
 
 /** Keeps a file that someone changed here beside the one that is about to take its place (attack 36). */
 export async function keepLocal(path: string, sha256: string): Promise<string> {
   const kept = `${path}.local-${sha256.slice(0, 8)}`;
   await link(path, kept).catch((error: unknown) => {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (codeOf(error) !== "EEXIST") throw error;
   });
   return kept;
-}
-
-async function* hashing(
-  bytes: Uint8Array | ByteStream,
-  hash: ReturnType<typeof createHash>,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes instanceof Uint8Array ? [bytes] : bytes) {
-    hash.update(chunk);
-    yield chunk;
-  }
 }
