@@ -2,9 +2,9 @@ import * as z from "zod";
 import { awsFailure } from "../../aws/aws-error.ts";
 import { callAws } from "../../aws/call-aws.ts";
 import { BenchError } from "../../core/errors.ts";
-import { CloudRun } from "../../core/model/cloud-work.ts";
+import type { CloudRun } from "../../core/model/cloud-work.ts";
 import type { ObjectStore } from "../../core/ports/object-store.ts";
-import { readObject } from "../../stores/objects/object-body.ts";
+import { readRun } from "../../stores/objects/read-run.ts";
 import { RunLayout } from "../../stores/objects/run-layout.ts";
 import type { CloudAccount } from "./cloud-account.ts";
 
@@ -53,10 +53,9 @@ export async function endedRuns(
 }
 
 async function isOf(job: JobIdentity, layout: RunLayout, objects: ObjectStore): Promise<boolean> {
-  const bytes = await readObject(objects, layout.plan);
+  const run = await readRun(objects, layout);
   // Another one's execution in this state machine: a run of ours has its plan before it starts.
-  if (bytes === null) return false;
-  const run = CloudRun.parse(JSON.parse(new TextDecoder().decode(bytes)));
+  if (run === null) return false;
   return (
     run.job_name === job.job_name &&
     run.repeat === job.repeat &&

@@ -1,7 +1,7 @@
 import { BenchError } from "../../core/errors.ts";
-import { CloudRun } from "../../core/model/cloud-work.ts";
 import { FileJobStore } from "../../stores/files/file-job-store.ts";
 import { readObject } from "../../stores/objects/object-body.ts";
+import { readRun } from "../../stores/objects/read-run.ts";
 import { RunLayout } from "../../stores/objects/run-layout.ts";
 import { type SyncedJob, syncJob } from "../../stores/objects/sync-job.ts";
 import { S3ObjectStore } from "../../stores/s3/s3-object-store.ts";
@@ -36,6 +36,11 @@ export async function syncRun(
   const { client, stack } = await openCloudAccount(env);
   const objects = new S3ObjectStore(client, stack.OutBucket);
   const run = await readRun(objects, layout);
+  if (run === null) {
+    throw new BenchError("usage", `there is no run ${layout.run} in this account and region`, {
+      next: "`bench run --env fargate` prints the name of the run that it starts",
+    });
+  }
   const { plan, repeat, job_name: jobName } = run;
   const planned = plan.jobs.find((each) => each.repeat === repeat);
   const jobsDir = request.jobsDir ?? planned?.jobsDir ?? plan.settings.jobsDir;
@@ -56,14 +61,4 @@ export async function syncRun(
   } finally {
     await folder.close();
   }
-}
-
-async function readRun(objects: S3ObjectStore, layout: RunLayout): Promise<CloudRun> {
-  const bytes = await readObject(objects, layout.plan);
-  if (bytes === null) {
-    throw new BenchError("usage", `there is no run ${layout.run} in this account and region`, {
-      next: "`bench run --env fargate` prints the name of the run that it starts",
-    });
-  }
-  return CloudRun.parse(JSON.parse(new TextDecoder().decode(bytes)));
 }

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { BenchError } from "../../core/errors.ts";
-import { CloudRun } from "../../core/model/cloud-work.ts";
+import type { CloudRun } from "../../core/model/cloud-work.ts";
 import type { Quarantined, TrialRecord } from "../../core/model/record.ts";
 import type { RunManifest } from "../../core/model/run-manifest.ts";
 import { Seal } from "../../core/model/seal.ts";
@@ -11,6 +11,7 @@ import { jobFactsOf, measurementOf } from "../../core/results/job-facts.ts";
 import { renderSummary, summarizeJob } from "../../core/results/summarize-job.ts";
 import { sha256Hex } from "../../host/sha256-hex.ts";
 import { bodyOfBytes, readObject } from "../../stores/objects/object-body.ts";
+import { readRun } from "../../stores/objects/read-run.ts";
 import type { RunLayout } from "../../stores/objects/run-layout.ts";
 
 const WIDTH = 64;
@@ -29,6 +30,11 @@ export interface Aggregated {
  */
 export async function aggregateRun(store: ObjectStore, layout: RunLayout): Promise<Aggregated> {
   const run = await readRun(store, layout);
+  if (run === null) {
+    throw new BenchError("unavailable", `there is no run ${layout.run}`, {
+      next: "`bench run --env fargate` starts one",
+    });
+  }
   const found = await readAttempts(store, layout, run.rollouts);
   const text = summaryOf(run, found);
   if (text !== null) await replace(store, layout.jobFile("summary.json"), Buffer.from(text));
@@ -45,18 +51,6 @@ export async function aggregateRun(store: ObjectStore, layout: RunLayout): Promi
   };
   await replace(store, layout.manifest, Buffer.from(`${JSON.stringify(manifest)}\n`));
   return { attempts: found.length };
-}
-
-async function readRun(store: ObjectStore, layout: RunLayout): Promise<CloudRun> {
-  const bytes = await readObject(store, layout.plan);
-  const run = CloudRun.safeParse(
-    JSON.parse(new TextDecoder().decode(bytes ?? Buffer.from("null"))),
-  );
-  if (run.success) return run.data;
-  throw new BenchError("unavailable", `there is no run ${layout.run}`, {
-    next: "`bench run --env fargate` starts one",
-    cause: run.error,
-  });
 }
 
 interface FoundAttempt {
