@@ -1,5 +1,6 @@
 import type { Sandbox } from "../../core/ports/sandbox.ts";
-import { type Baseline, baselineScript, parseBaseline } from "../verifier/baseline.ts";
+import { type Baseline, parseBaseline } from "../verifier/baseline.ts";
+import { BASELINE_SCRIPT } from "../verifier/baseline-script.ts";
 import { recordsOf, scriptCommand, valuesOf } from "../verifier/script-records.ts";
 import { SETUP_SCRIPT } from "./setup-script.ts";
 
@@ -38,7 +39,7 @@ export async function setupSandbox(sandbox: Sandbox, request: SetupRequest): Pro
     WORKDIR: request.workdir,
     PYTHON_PATH: request.pythonPath ?? "",
   };
-  const script = SETUP_SCRIPT + baselineScript();
+  const script = SETUP_SCRIPT + BASELINE_SCRIPT;
   const completed = await sandbox.exec(scriptCommand(script, parameters, request.signal));
   const records = recordsOf(completed, "sandbox set-up");
   return {

@@ -103,7 +103,7 @@ done
 # --- room for a verdict, in bytes and in names, whatever the agent does with the disk (attack 21)
 if [ ! -d /logs/.reserve ]; then
   mkdir -m 700 /logs/.reserve || refuse "/logs cannot be written"
-  printf '%2000000s' '' >/logs/.reserve/bytes || refuse "there is no room on the disk"
+  head -c 2000000 /dev/zero >/logs/.reserve/bytes || refuse "there is no room on the disk"
   for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     : >"/logs/.reserve/$name"
   done

@@ -7,11 +7,10 @@ import { LOADED_FUNCTIONS, SITE_WALK } from "./loaded-script.ts";
  * itself has, what the verifier's programs would load from the workspace (`LOADED_FUNCTIONS`), hashes
  * of the files that configure builds, and the time. What of the system's own trees changed is asked
  * after the agent by change time, which only root can set, so no list of thousands of files is kept
- * here. Reads `work`, or WORKDIR when it runs alone, and PYTHON_PATH.
+ * here. Reads `work` of the set-up script, which it follows in the same exec, and PYTHON_PATH.
  */
 export const BASELINE_SCRIPT = String.raw`
 ${LOADED_FUNCTIONS}
-work=$(cd -P "$WORKDIR" && pwd -P) || exit 4
 find "$work" -type d -name __pycache__ -prune -exec sh -c '
     for folder; do printf "pycache %s\0" "$folder"; done' sh {} + \
   -o ${SITE_WALK} \

@@ -1,5 +1,4 @@
 import type { ByteStream } from "../../core/ports/sandbox.ts";
-import { BASELINE_SCRIPT } from "./baseline-script.ts";
 import { type LoadedCode, parseLoadedCode } from "./loaded-code.ts";
 import { type ScriptRecord, valuesOf } from "./script-records.ts";
 
@@ -18,12 +17,7 @@ export interface Baseline {
   readonly takenAt: string;
 }
 
-/** The shell program that prints a baseline; it may follow another one in the same exec. */
-export function baselineScript(): string {
-  return BASELINE_SCRIPT;
-}
-
-/** Reads what `baselineScript` printed; records of other scripts before it are ignored. */
+/** Reads what `BASELINE_SCRIPT` printed; records of other scripts before it are ignored. */
 export function parseBaseline(records: readonly ScriptRecord[]): Baseline {
   return {
     bytecodeFolders: valuesOf(records, "pycache"),

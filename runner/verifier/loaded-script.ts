@@ -68,7 +68,7 @@ list_path_modules() {
   done
 }
 is_plain() { [ -f "$1" ] && [ ! -L "$1" ]; }
-hash_of() { head -c 1000000 "$1" | sha256sum | cut -c1-64; }
+hash_of() { printf %.64s "$(head -c 1000000 "$1" | sha256sum)"; }
 list_configs() {
   for name in setup.py pyproject.toml setup.cfg tox.ini noxfile.py hatch.toml flit.ini MANIFEST.in \
       requirements.txt requirements-dev.txt Makefile makefile GNUmakefile package.json .npmrc \

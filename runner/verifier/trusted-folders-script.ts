@@ -7,12 +7,17 @@ export const TRUSTED_FOLDERS_SCRIPT = String.raw`# --- where programs and module
 [ "$WORKDIR" = / ] && fail "the workspace is /"
 line_feed='
 '
-resolve() { # the folders of a colon list as they really are, line by line
+resolve() { # the folders of a colon list as they really are, each once, line by line
+  seen=$line_feed
   IFS=:
   for each in $1; do
     case $each in
       *"$line_feed"*) ;;
-      /*) real=$(cd -P "$each" 2>/dev/null && pwd -P) && printf '%s\n' "$real" ;;
+      /*)
+        real=$(cd -P "$each" 2>/dev/null && pwd -P) || continue
+        case $seen in *"$line_feed$real$line_feed"*) continue ;; esac
+        seen=$seen$real$line_feed
+        printf '%s\n' "$real" ;;
     esac
   done
 }
@@ -45,11 +50,9 @@ trusted() {
 }
 prefixes=
 list() { # kind, then the folders it may hold
-  kind=$1 seen=$line_feed
+  kind=$1
   shift
   for real; do
-    case $seen in *"$line_feed$real$line_feed"*) continue ;; esac
-    seen=$seen$real$line_feed
     if trusted "$kind" "$real"; then
       printf '%s %s\0' "$kind" "$real"
       case $kind:$real in path:*/bin) prefixes=$prefixes$real$line_feed ;; esac
