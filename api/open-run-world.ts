@@ -73,7 +73,7 @@ function sandboxesOf(
   return {
     openBackend: async () =>
       await openBackend(kind, {
-        stateDir: resolve(stateDir(env)),
+        stateDir: stateDir(env),
         localInclude,
         env,
         ...(nextWithoutDocker === undefined ? {} : { nextWithoutDaemon: nextWithoutDocker }),

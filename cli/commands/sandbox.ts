@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { BUILT_BACKENDS, type BuiltBackend, openBackend } from "../../api/backends.ts";
 import { removeOrphans } from "../../api/remove-orphans.ts";
 import { stateDir } from "../../api/state-dir.ts";
@@ -79,7 +78,7 @@ async function openIfThere(
 ): Promise<SandboxBackend | BenchError> {
   try {
     return await openBackend(kind, {
-      stateDir: resolve(context.cwd, stateDir(context.env)),
+      stateDir: stateDir(context.env),
       localInclude: [],
       env: context.env,
     });
