@@ -29,8 +29,13 @@ function messagesAt(baseUrl: string): ProviderEndpoint {
   };
 }
 
+/** How a provider's own variables begin: `qwen-dashscope` is `QWEN_DASHSCOPE`. */
+export function variableStem(prefix: string): string {
+  return prefix.toUpperCase().replaceAll("-", "_");
+}
+
 function provider(entry: Entry): Provider {
-  const name = entry.prefix.toUpperCase().replaceAll("-", "_");
+  const name = variableStem(entry.prefix);
   return {
     families: [],
     keyNames: [`${name}_API_KEY`],

@@ -1,7 +1,7 @@
 import { BenchError } from "../errors.ts";
 import type { ModelProtocol } from "../model/exchange.ts";
 import type { KeyHeader, Provider, ProviderEndpoint } from "./provider.ts";
-import { PROVIDERS } from "./providers.ts";
+import { PROVIDERS, variableStem } from "./providers.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -63,7 +63,7 @@ export function resolveModel(name: string, variables: Variables): ResolvedModel 
   const baseName = set === null ? `provider ${provider.prefix}` : (provider.baseUrlName ?? "");
   const origin = parseBase(baseName, base);
   const [first, ...others] = provider.endpoints;
-  const messages = `${provider.prefix.toUpperCase().replaceAll("-", "_")}_ANTHROPIC_BASE_URL`;
+  const messages = `${variableStem(provider.prefix)}_ANTHROPIC_BASE_URL`;
   const at = (endpoint: ProviderEndpoint): ResolvedEndpoint => {
     const isMessages = endpoint.protocol === "anthropic-messages";
     const own = isMessages && endpoint !== first ? valueOf(variables, messages) : null;
