@@ -209,13 +209,13 @@ class TrialQueue {
 
   async #open(spec: AttemptSpec, spend: TrialSpend | null): Promise<TrialDeps> {
     const { agent, deps, folder, plan } = this.#run;
-    const { taskName, rolloutName, attempt } = { ...spec, taskName: spec.task.name };
-    deps.onEvent({ type: "trial-started", taskName, rolloutName, attempt });
+    const { rolloutName, attempt } = spec;
+    deps.onEvent({ type: "trial-started", taskName: spec.task.name, rolloutName, attempt });
     return {
       agent,
       backend: deps.backend,
       images: this.#images,
-      folder: await folder.openAttempt(spec.rolloutName),
+      folder: await folder.openAttempt(rolloutName),
       rolloutDir: `${folder.dir}/${rolloutName}`,
       clock: deps.clock,
       ownerProcess: deps.ownerProcess,
