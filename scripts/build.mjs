@@ -9,28 +9,32 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 const fresh = `${root}dist.${process.pid}`;
 
-await build({
+const shared = {
   absWorkingDir: root,
-  entryPoints: ["cli/main.ts", "api/index.ts"],
-  outdir: fresh,
-  outbase: ".",
   bundle: true,
-  splitting: true,
   format: "esm",
   platform: "node",
   target: "node20.19",
-  chunkNames: "chunks/[hash]",
-  sourcemap: "linked",
   logLevel: "warning",
-  // 340 MB that deploying alone needs: loaded when it is asked for (docs/decisions).
-  external: ["aws-cdk-lib", "aws-cdk-lib/*", "constructs", "@aws-cdk/toolkit-lib"],
   // The compiler options are for types alone, and their base is a development package.
   tsconfigRaw: {},
-  define: { BENCH_VERSION_OF_BUILD: JSON.stringify(version) },
   // CommonJS packages in the bundle ask for `require`.
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
   },
+};
+
+await build({
+  ...shared,
+  entryPoints: ["cli/main.ts", "api/index.ts"],
+  outdir: fresh,
+  outbase: ".",
+  splitting: true,
+  chunkNames: "chunks/[hash]",
+  sourcemap: "linked",
+  // 340 MB that deploying alone needs: loaded when it is asked for (docs/decisions).
+  external: ["aws-cdk-lib", "aws-cdk-lib/*", "constructs", "@aws-cdk/toolkit-lib"],
+  define: { BENCH_VERSION_OF_BUILD: JSON.stringify(version) },
 });
 // What runs in the cloud: one file each, named by its hash there.
 for (const [name, entry] of [
@@ -40,19 +44,10 @@ for (const [name, entry] of [
   ["aggregate/index", "functions/aggregate/main.ts"],
 ]) {
   await build({
-    absWorkingDir: root,
+    ...shared,
     entryPoints: [entry],
     outfile: `${fresh}/cloud/${name}.mjs`,
-    bundle: true,
     minify: true,
-    format: "esm",
-    platform: "node",
-    target: "node20.19",
-    logLevel: "warning",
-    tsconfigRaw: {},
-    banner: {
-      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-    },
   });
 }
 chmodSync(`${fresh}/cli/main.js`, 0o755);
