@@ -7,7 +7,12 @@ export interface ProcessSight {
   readonly startTicks: string;
   /** Pid of its parent; 0 when that lives outside of our pid namespace. */
   readonly parent: number;
-  /** `ending` runs no more code of its own, `ended` (a zombie) has let go of all that it held. */
+  /** Pid of the process that began its session. */
+  readonly session: number;
+  /**
+   * `ending` runs no more code of its own, `ended` (a zombie) has let go of all that it held. One whose
+   * first thread alone has ended looks like a zombie, and goes on running.
+   */
   readonly state: "running" | "ending" | "ended";
   /** Whether a signal or a tracer holds it. */
   readonly isStopped: boolean;
@@ -29,10 +34,12 @@ export function seeProcess(pid: number): ProcessSight | null {
   if (stat === null || status === null) return null;
   // Fields are counted from behind the name, which may hold blanks and brackets (proc(5)).
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const hasEnded = fields[0] === "Z" || fields[0] === "X";
+  // The state and the flags are the first thread's alone.
+  const hasOneThread = Number(fields[17]) <= 1;
+  const hasEnded = (fields[0] === "Z" || fields[0] === "X") && hasOneThread;
   const isKilled = /^S[ih][gd]Pnd:\s*([0-9a-f]+)$/gmu;
   const isEnding =
-    (Number(fields[6]) & EXITING_FLAG) !== 0 ||
+    (hasOneThread && (Number(fields[6]) & EXITING_FLAG) !== 0) ||
     [...status.matchAll(isKilled)].some(
       ([, mask]) => (BigInt(`0x${mask ?? "0"}`) & KILL_PENDING) !== 0n,
     );
@@ -40,6 +47,7 @@ export function seeProcess(pid: number): ProcessSight | null {
     pid,
     startTicks: fields[19] ?? "",
     parent: Number(fields[1]),
+    session: Number(fields[3]),
     state: hasEnded ? "ended" : isEnding ? "ending" : "running",
     isStopped: fields[0] === "T" || fields[0] === "t",
     uids: numbersOf(status, "Uid"),

@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { CgroupVersion } from "../../../sandboxes/local/cgroup/cgroup-layout.ts";
 import { TrackedGroup } from "../../../sandboxes/local/cgroup/tracked-group.ts";
+import { isLeaderless, LEADERLESS } from "../leaderless-program.ts";
 
 interface Hierarchy {
   readonly name: string;
@@ -61,6 +62,19 @@ describe.each(hierarchies())("a group of $name", ({ version, dir }) => {
     expect(group.processes().map(({ pid }) => argumentsOf(pid))).toEqual(["sleep 1002 "]);
     expect(await group.end()).toBe(0);
     expect(existsSync(group.dir)).toBe(false);
+  });
+
+  test("finds and kills a process whose first thread has ended, which looks like a zombie", async () => {
+    const group = open("leaderless");
+    start(group, `exec perl -e '${LEADERLESS}'`);
+    await untilCount(group, 1);
+    const pid = group.processes()[0]?.pid ?? 0;
+    const status = (): string => readFileSync(`/proc/${String(pid)}/status`, "latin1");
+    await expect.poll(() => isLeaderless(status())).toBe(true);
+    expect(group.processes().map((sight) => sight.pid)).toEqual([pid]);
+    expect(await group.kill((sight) => sight.pid === pid)).toBe(0);
+    expect(existsSync(`/proc/${String(pid)}/task`) && isLeaderless(status())).toBe(false);
+    expect(await group.end()).toBe(0);
   });
 
   test("kills a fork bomb, and groups inside it, to the last process", async () => {
