@@ -6,6 +6,7 @@ import { InputPipe } from "../../command/input-pipe.ts";
 import { OutputPipe } from "../../command/output-pipe.ts";
 import { EntranceWords } from "../../command/entrance-words.ts";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
+import { markOf } from "../../processes.ts";
 import type { Calls, Ran } from "../wire/calls.ts";
 import { endProcesses, processTable, treeOf } from "./process-table.ts";
 
@@ -36,7 +37,7 @@ export class CommandRunner {
   }
 
   async run(call: RunCall, streams: RunStreams): Promise<Ran> {
-    const older = new Set(processTable().map(({ mark }) => mark));
+    const older = new Set(processTable().map(markOf));
     const pipes = await this.#openPipes();
     const child = this.#start(call, pipes);
     const words = new EntranceWords(child);

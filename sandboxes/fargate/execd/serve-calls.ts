@@ -4,6 +4,7 @@ import { SandboxError } from "../../../core/ports/sandbox.ts";
 import { packTree } from "../../files/pack-tree.ts";
 import { SandboxRoot } from "../../files/sandbox-root.ts";
 import { unpackTar } from "../../files/unpack-tar.ts";
+import { markOf } from "../../processes.ts";
 import { Calls, Failed } from "../wire/calls.ts";
 import type { Frame } from "../wire/frames.ts";
 import { Channel, Peer, readJson } from "../wire/peer.ts";
@@ -95,7 +96,7 @@ export class CallServer {
         }
         return {};
       case "mark":
-        return { marks: processTable().map(({ mark }) => mark) };
+        return { marks: processTable().map(markOf) };
       case "kill-user":
         return { left: await this.#runner.endUser(call.uid) };
       case "kill-since": {
