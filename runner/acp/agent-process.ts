@@ -1,48 +1,10 @@
-import type { AppendFile } from "../../core/ports/attempt-folder.ts";
 import {
   type Command,
   type Sandbox,
   SandboxError,
   type SandboxProcess,
 } from "../../core/ports/sandbox.ts";
-import type { Redactor } from "../proxy/redact/redactor.ts";
-import { splitLines } from "./split-lines.ts";
-
-const MAX_LOG_BYTES = 16 * 1024 * 1024;
-const MAX_LOG_LINE_BYTES = 256 * 1024;
-
-/** What an agent's program prints beside the protocol, for `agent/NAME.txt`: redacted and bounded. */
-export class AgentLog {
-  readonly #file: AppendFile;
-  readonly #redactor: Redactor;
-  #sizeBytes = 0;
-  #writes: Promise<void> = Promise.resolve();
-
-  constructor(file: AppendFile, redactor: Redactor) {
-    this.#file = file;
-    this.#redactor = redactor;
-  }
-
-  line(text: string): void {
-    if (this.#sizeBytes > MAX_LOG_BYTES) return;
-    const shown = this.#redactor.text(text.slice(0, MAX_LOG_LINE_BYTES));
-    const bytes = new TextEncoder().encode(`${shown}\n`);
-    this.#sizeBytes += bytes.byteLength;
-    const isLast = this.#sizeBytes > MAX_LOG_BYTES;
-    const kept = isLast ? new TextEncoder().encode("[the rest was dropped]\n") : bytes;
-    this.#writes = this.#writes.then(async () => await this.#file.append(kept));
-    // Told by `close`; until then nobody waits for it.
-    this.#writes.catch(() => undefined);
-  }
-
-  async close(): Promise<void> {
-    try {
-      await this.#writes;
-    } finally {
-      await this.#file.close();
-    }
-  }
-}
+import type { AgentLog } from "./agent-log.ts";
 
 export interface EndLimits {
   /** From the end of its input to its own exit. */
@@ -61,7 +23,7 @@ export class AgentProcess {
   private constructor(process: SandboxProcess, log: AgentLog) {
     this.process = process;
     this.#exited = this.#noteExit();
-    this.#stderr = logLines(process, log);
+    this.#stderr = log.follow(process.stderr);
   }
 
   static async start(sandbox: Sandbox, command: Command, log: AgentLog): Promise<AgentProcess> {
@@ -106,14 +68,5 @@ export class AgentProcess {
     );
     await Promise.race([limit, settled]);
     clearTimeout(timer);
-  }
-}
-
-async function logLines({ stderr }: SandboxProcess, log: AgentLog): Promise<void> {
-  try {
-    for await (const line of splitLines(stderr, MAX_LOG_LINE_BYTES))
-      log.line(line.kind === "line" ? line.text : `[${String(line.sizeBytes)} bytes dropped]`);
-  } catch (thrown) {
-    log.line(`[its output was lost: ${thrown instanceof Error ? thrown.message : String(thrown)}]`);
   }
 }
