@@ -2,16 +2,9 @@ import { RequestError } from "@agentclientprotocol/sdk";
 import { describe, expect, test } from "vitest";
 import { decideOutcome } from "../../../core/outcome/decide-outcome.ts";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
-import { type EndFacts, endOfFailure, endOfTurn } from "../../../runner/acp/agent-end.ts";
+import { endOfFailure, endOfTurn } from "../../../runner/acp/agent-end.ts";
+import { FACTS } from "./end-facts.ts";
 
-const FACTS: EndFacts = {
-  exitCode: null,
-  hasActivity: true,
-  isPrompted: true,
-  oomKills: 0,
-  wallSec: 900,
-  idleSec: 600,
-};
 const closed = new Error("ACP connection closed");
 
 describe("an agent whose output ended although it was not done", () => {
@@ -97,6 +90,6 @@ test("the texts of limits are the contract's", () => {
     error: { category: "timeout", message: "Agent prompt exceeded wall-clock budget 900s" },
   });
   expect(endOfTurn({ kind: "limit", limit: "idle", pending: [] }, FACTS)).toMatchObject({
-    error: { category: "idle_timeout", message: expect.stringMatching(/^Agent idle for 600s/u) },
+    error: { category: "idle_timeout", message: expect.stringMatching(/^Agent idle for 60s/u) },
   });
 });

@@ -3,15 +3,7 @@ import { Diagnostics } from "../../../core/model/diagnostics.ts";
 import type { AgentEnd } from "../../../core/outcome/trial-evidence.ts";
 import { type EndFacts, endOfFailure } from "../../../runner/acp/agent-end.ts";
 import { diagnoseEnd } from "../../../runner/acp/diagnose-end.ts";
-
-const FACTS: EndFacts = {
-  exitCode: null,
-  hasActivity: true,
-  isPrompted: true,
-  oomKills: 0,
-  wallSec: 900,
-  idleSec: 60,
-};
+import { FACTS } from "./end-facts.ts";
 
 function diagnose(end: AgentEnd, over: Partial<EndFacts> = {}) {
   const infos = diagnoseEnd(end, {
