@@ -35,13 +35,14 @@ export function countCalls(rows: readonly RequestRow[], totals: ProxyTotals): Mo
 export function usageOf(calls: ModelCalls, tokens: TokenBuckets): Usage {
   const usedNothing = totalTokens(tokens) === 0 && calls.incomplete === 0;
   const known = calls.cost_status !== "unpriced" && calls.cost_status !== "none";
+  const { cost_micro_usd: microUsd } = calls;
   return {
     inputTokens: promptTokens(tokens),
     outputTokens: tokens.output,
     cacheReadTokens: tokens.cacheRead,
     cacheCreationTokens: tokens.cacheWrite5m + tokens.cacheWrite1h,
     totalTokens: totalTokens(tokens),
-    costUsd: known && !usedNothing ? (calls.cost_micro_usd ?? 0) / 1e6 : null,
+    costUsd: known && !usedNothing && microUsd !== null ? microUsd / 1e6 : null,
     usageSource: "provider_response",
     priceSource: calls.price_sources.length === 0 ? null : calls.price_sources.join(", "),
   };
