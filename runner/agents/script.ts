@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { BenchError } from "../../core/errors.ts";
 import { TrajectoryEvent } from "../../core/model/trajectory.ts";
+import { codeOf } from "../../host/error-code.ts";
 import { keptOutput, MAX_OUTPUT_BYTES } from "../output-text.ts";
 import { packFile } from "../pack-file.ts";
 import { type Agent, type AgentReport, type AgentRun, NO_USAGE } from "./agent.ts";
@@ -110,7 +111,7 @@ async function readRecordingText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    if (codeOf(error) === "ENOENT") return "";
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../core/errors.ts";
 import type { TrialAccount } from "../../core/ledger/trial-account.ts";
 import type { Amount } from "../../core/model/ledger-amount.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -55,8 +56,7 @@ export async function startSandboxMeter(options: MeterOptions): Promise<SandboxM
   const renewing = renew().catch((thrown: unknown) => {
     if (signal.aborted) return;
     // A ledger that fails ends spending as a refusal does.
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
-    options.onRefused(thrown instanceof BudgetStop ? thrown : new BudgetStop(why));
+    options.onRefused(thrown instanceof BudgetStop ? thrown : new BudgetStop(messageOf(thrown)));
   });
   let ending: Promise<void> | null = null;
   const end = async (): Promise<void> => {

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BenchError } from "../../core/errors.ts";
 import type { TreeRecipe } from "../../core/ports/agent-trees.ts";
+import { codeOf } from "../../host/error-code.ts";
 import { manifestOf, npmPlatform } from "./tree-recipe.ts";
 
 /** The contract's install limit (spec 9.1). */
@@ -124,7 +125,7 @@ function killGroup(leader: number): void {
   try {
     process.kill(-leader, "SIGKILL");
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    if (codeOf(error) !== "ESRCH") throw error;
   }
 }
 
