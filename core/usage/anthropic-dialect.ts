@@ -56,11 +56,9 @@ export class AnthropicDialect implements UsageDialect {
       extras: anthropicExtras(this.#usage),
       raw: Object.keys(this.#usage).length > 0 ? this.#usage : null,
     };
-    return readingOf(facts, this.#isFinal, () => {
-      const tokens = anthropicBuckets(this.#usage);
-      this.#counts.check();
-      return tokens;
-    });
+    return readingOf(facts, this.#isFinal, () =>
+      this.#counts.checked(anthropicBuckets(this.#usage)),
+    );
   }
 
   #start(message: JsonRecord): void {

@@ -67,11 +67,7 @@ export class CompletionsDialect implements UsageDialect {
     };
     const allFinished = this.#open.size > 0 && this.#finished.size === this.#open.size;
     const isFinal = this.#usage !== null && (this.#ended || allFinished);
-    return readingOf(facts, isFinal, () => {
-      const tokens = inclusiveUsage(usage, FIELDS);
-      this.#counts.check();
-      return tokens;
-    });
+    return readingOf(facts, isFinal, () => this.#counts.checked(inclusiveUsage(usage, FIELDS)));
   }
 
   #takeChoice(choice: JsonRecord): void {
@@ -87,8 +83,7 @@ export class CompletionsDialect implements UsageDialect {
 
   #takeUsage(usage: unknown): void {
     if (!isRecord(usage)) return;
-    for (const field of [FIELDS.prompt, FIELDS.completion])
-      this.#counts.tell(field, numberOf(usage[field]));
+    this.#counts.tellFields(usage, [FIELDS.prompt, FIELDS.completion]);
     this.#usage = usage;
   }
 }

@@ -51,18 +51,14 @@ export class GeminiDialect implements UsageDialect {
       raw: this.#usage,
     };
     const isFinal = this.#usage !== null && this.#stopReason !== null;
-    return readingOf(facts, isFinal, () => {
-      const tokens = geminiBuckets(usage);
-      this.#counts.check();
-      return tokens;
-    });
+    return readingOf(facts, isFinal, () => this.#counts.checked(geminiBuckets(usage)));
   }
 
   #readChunk(chunk: JsonRecord): void {
     const usage = { ...this.#usage, ...recordOf(chunk["usageMetadata"]) };
     const isTold = isRecord(chunk["usageMetadata"]);
     if (isTold && Object.keys(usage).length <= MAX_FIELDS) {
-      for (const field of COUNTS) this.#counts.tell(field, numberOf(usage[field]));
+      this.#counts.tellFields(usage, COUNTS);
       this.#usage = usage;
     }
     this.#model = textOf(chunk["modelVersion"]) ?? this.#model;

@@ -68,11 +68,7 @@ export class ResponsesDialect implements UsageDialect {
       raw: this.#usage,
     };
     const isFinal = this.#isFinal && this.#usage !== null;
-    return readingOf(facts, isFinal, () => {
-      const tokens = inclusiveUsage(usage, FIELDS);
-      this.#counts.check();
-      return tokens;
-    });
+    return readingOf(facts, isFinal, () => this.#counts.checked(inclusiveUsage(usage, FIELDS)));
   }
 
   #takeResponse(response: JsonRecord, eventType: string | null): void {
@@ -89,8 +85,7 @@ export class ResponsesDialect implements UsageDialect {
   }
 
   #takeUsage(usage: JsonRecord): void {
-    for (const field of [FIELDS.prompt, FIELDS.completion])
-      this.#counts.tell(field, numberOf(usage[field]));
+    this.#counts.tellFields(usage, [FIELDS.prompt, FIELDS.completion]);
     this.#usage = usage;
   }
 

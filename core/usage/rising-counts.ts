@@ -1,3 +1,4 @@
+import { type JsonRecord, numberOf } from "./json-view.ts";
 import { CountRefusal } from "./token-counts.ts";
 
 /**
@@ -16,8 +17,14 @@ export class RisingCounts {
     this.#least.set(name, Math.max(before, least ?? 0));
   }
 
-  /** Throws `CountRefusal` once any count fell. */
-  check(): void {
+  /** The same for fields of a usage object, each under its own name. */
+  tellFields(usage: JsonRecord, fields: readonly string[]): void {
+    for (const field of fields) this.tell(field, numberOf(usage[field]));
+  }
+
+  /** What was made of the counts. Throws `CountRefusal` once any of them fell. */
+  checked<Tokens>(tokens: Tokens): Tokens {
     if (this.#fall !== null) throw new CountRefusal("count-fell", this.#fall);
+    return tokens;
   }
 }
