@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { awsFailure } from "../../aws/aws-error.ts";
 import { BenchError } from "../../core/errors.ts";
-import { CloudItem, CloudRun, CloudWork } from "../../core/model/cloud-work.ts";
+import { type CloudImage, CloudItem, CloudRun, CloudWork } from "../../core/model/cloud-work.ts";
 import type { PlannedTrial } from "../../core/model/plan.ts";
 import { ControlAgent } from "../../core/model/settings.ts";
 import type { AttemptSpec } from "../../core/model/trial.ts";
@@ -62,6 +62,7 @@ class CloudJob {
   readonly #layout: RunLayout;
   readonly #runnerImage: string | undefined;
   readonly #told = new Set<string>();
+  readonly #images = new Map<string, Promise<CloudImage>>();
 
   constructor(run: JobRun, account: CloudAccount, runnerImage: string | undefined) {
     this.#run = run;
@@ -129,10 +130,11 @@ class CloudJob {
   /** Images, task definitions and bundles of every task; then what this run alone needs. */
   async #prepare(todo: readonly PlannedTrial[]): Promise<Prepared[]> {
     const { plan, job, folder, deps } = this.#run;
+    const evaluation = await this.#evaluation();
     const sent = await sendPrograms(this.#objects);
     const limit = pLimit(PREPARED_AT_ONCE);
     const prepared = await Promise.all(
-      todo.map((trial) => limit(() => this.#prepareTrial(trial, sent))),
+      todo.map((trial) => limit(() => this.#prepareTrial(trial, { sent, evaluation }))),
     );
     const cloudRun: CloudRun = {
       schema_version: 1,
@@ -144,11 +146,20 @@ class CloudJob {
       repeat: job.repeat,
       rollouts: prepared.map(({ spec }) => spec.rolloutName),
     };
-    const evaluation = await folder.read("evaluation.json");
     await this.#put(this.#layout.plan, JSON.stringify(CloudRun.parse(cloudRun)));
-    if (evaluation !== null) await this.#put(this.#layout.jobFile("evaluation.json"), evaluation);
+    await this.#put(this.#layout.jobFile("evaluation.json"), evaluation);
     await this.#put(this.#layout.items, JSON.stringify(prepared.map(({ item }) => item)));
     return prepared;
+  }
+
+  /** Opening the job's folder wrote it. */
+  async #evaluation(): Promise<string> {
+    const { folder } = this.#run;
+    const bytes = await folder.read("evaluation.json");
+    if (bytes !== null) return new TextDecoder().decode(bytes);
+    throw new BenchError("unavailable", `${folder.dir} has no evaluation.json any more`, {
+      next: "run the same command again",
+    });
   }
 
   async #owner(): Promise<string> {
@@ -159,7 +170,10 @@ class CloudJob {
     }
   }
 
-  async #prepareTrial(trial: PlannedTrial, sent: SentPrograms): Promise<Prepared> {
+  async #prepareTrial(
+    trial: PlannedTrial,
+    { sent, evaluation }: { readonly sent: SentPrograms; readonly evaluation: string },
+  ): Promise<Prepared> {
     const { plan, job, folder, deps } = this.#run;
     const task = taskOf(plan.tasks, trial);
     const rolloutName = rolloutNameOf(task.name, deps.newHex8());
@@ -177,6 +191,7 @@ class CloudJob {
       account: this.#account,
       objects: this.#objects,
       baseImageMap: plan.settings.baseImageMap,
+      asked: this.#images,
       signal: deps.signal,
       onLine: (line) => {
         deps.onEvent({ type: "trial-line", rolloutName, line });
@@ -189,9 +204,7 @@ class CloudJob {
       run: this.#layout.run,
       spec,
       settings: plan.settings,
-      evaluation: new TextDecoder().decode(
-        (await folder.read("evaluation.json")) ?? new Uint8Array(),
-      ),
+      evaluation,
       jobDir: folder.dir,
       bundle: bundle.sha256,
       image,

@@ -47,12 +47,17 @@ export async function syncRun(
   const store = new FileJobStore(jobsDir);
   await store.checkWritable(jobsDir);
   const evaluation = await readObject(objects, layout.jobFile("evaluation.json"));
+  if (evaluation === null) {
+    throw new BenchError("unavailable", `${layout.jobFile("evaluation.json")} is gone`, {
+      next: "run the same command again; when it stays so, the run's data is damaged",
+    });
+  }
   const isThere = (await store.jobNames(jobsDir)).includes(jobName);
   const folder = await store.openJob({
     jobsDir,
     jobName,
     mode: isThere ? "resume" : "new",
-    evaluation: new TextDecoder().decode(evaluation ?? new Uint8Array()),
+    evaluation: new TextDecoder().decode(evaluation),
   });
   try {
     const synced = await syncJob(objects, layout, folder.dir, { verify: request.verify });

@@ -12,10 +12,14 @@ import { bodyOfBytes, readObject } from "../../stores/objects/object-body.ts";
 import type { CloudAccount } from "./cloud-account.ts";
 import { packImageContext } from "./image-context.ts";
 
+type ImageTask = Pick<Task, "name" | "dir" | "environmentDir" | "image">;
+
 export interface ImageDeps {
   readonly account: CloudAccount;
   readonly objects: ObjectStore;
   readonly baseImageMap: Readonly<Record<string, string>>;
+  /** Images of this run so far by the hashes of their contexts: tasks with the same one wait for one build. */
+  readonly asked: Map<string, Promise<CloudImage>>;
   readonly signal: AbortSignal;
   readonly onLine: (line: string) => void;
 }
@@ -29,11 +33,22 @@ const FIRST_POLL_MS = 250;
  * now when the repository does not have it. A prebuilt image is taken over the same way, so that no trial
  * pulls from elsewhere. Throws `BenchError` (`config`) for a Dockerfile that cannot be read and a build that fails.
  */
-export async function taskImage(task: Task, deps: ImageDeps): Promise<CloudImage> {
+export async function taskImage(task: ImageTask, deps: ImageDeps): Promise<CloudImage> {
   const context = await packImageContext(task, deps.baseImageMap).catch((error: unknown) => {
     throw unpacked(task, error);
   });
   const sha256 = sha256Hex(context);
+  const image = deps.asked.get(sha256) ?? findOrBuild(task, context, sha256, deps);
+  deps.asked.set(sha256, image);
+  return await image;
+}
+
+async function findOrBuild(
+  task: ImageTask,
+  context: Uint8Array,
+  sha256: string,
+  deps: ImageDeps,
+): Promise<CloudImage> {
   const reference = `${deps.account.stack.OutImages}:${sha256}`;
   const found = await findImage(sha256, reference, deps);
   if (found !== null) return found;
@@ -96,7 +111,7 @@ const Builds = z.object({
 });
 
 async function build(
-  task: Task,
+  task: ImageTask,
   { sha256, reference }: { readonly sha256: string; readonly reference: string },
   { account, signal }: ImageDeps,
 ): Promise<void> {
@@ -138,7 +153,7 @@ async function build(
 }
 
 function unbuilt(
-  task: Task,
+  task: ImageTask,
   { buildStatus, logs }: z.infer<typeof Builds>["builds"][number],
 ): BenchError {
   const log = logs?.deepLink ?? "the build project's log group";
@@ -148,7 +163,7 @@ function unbuilt(
 }
 
 /** A Dockerfile or an ignore file that cannot be read is the task's; what else is thrown stays as it is. */
-function unpacked(task: Task, error: unknown): unknown {
+function unpacked(task: ImageTask, error: unknown): unknown {
   if (!(error instanceof SandboxError)) return error;
   return new BenchError("config", `the image of task ${task.name}: ${error.message}`, {
     next: "mend it, or leave the task out with -x",
