@@ -16,9 +16,9 @@ const Found = z.object({ path: z.string(), contains: z.string() });
 /** Addresses that this suite gave the loopback device, to be taken back. */
 const added: string[] = [];
 
-/** What must hold after an attack: its reward, what it left for a reader, what must not be there. */
 const Reward = z.union([z.literal(0), z.literal("unscored"), z.literal(1)]);
 
+/** What must hold after an attack: its reward, what it left for a reader, what must not be there. */
 const Shape = z.object({
   attack: z.string(),
   agent: z.enum(["script", "oracle"]),
