@@ -11,11 +11,7 @@ if alive; then
   say "ended"
 fi
 rm -f "$state/ministack"
-case "${DOCKER_HOST:-}" in
-  unix://*) api=(--unix-socket "${DOCKER_HOST#unix://}") base=http://localhost ;;
-  tcp://*) api=() base="http://${DOCKER_HOST#tcp://}" ;;
-  *) exit 0 ;;
-esac
+find_engine || exit 0
 # Names of our own making: ecs-<task>-<container> and ecs-<task>-<volume>.
 left() { curl -s -m 20 -G "${api[@]}" "$base/containers/json" --data-urlencode all=1 \
   --data-urlencode 'filters={"label":["com.amazonaws.ecs.task-arn"]}' | grep -o '"Id":"[0-9a-f]*"' | cut -d'"' -f4 || true; }

@@ -9,13 +9,7 @@ set -euo pipefail
 exec 9>"$state/up.lock"
 flock 9
 
-case "${DOCKER_HOST:-}" in
-  unix://*) api=(--unix-socket "${DOCKER_HOST#unix://}") base=http://localhost ;;
-  tcp://*) api=() base="http://${DOCKER_HOST#tcp://}" ;;
-  *) refuse "DOCKER_HOST names no daemon" "eval \"\$(bash test/setup/docker-daemon.sh up)\", then this again" ;;
-esac
-call() { curl -sS --fail-with-body "${api[@]}" "$@"; }
-has() { call -o /dev/null "$base/images/$1/json" 2>/dev/null; }
+find_engine || refuse "DOCKER_HOST names no daemon" "eval \"\$(bash test/setup/docker-daemon.sh up)\", then this again"
 
 # The container that owns a task's network when the task has several (Fargate has one too).
 has bench-base:pause || call -o /dev/null -X POST -H 'Content-Type: application/x-tar' \

@@ -7,35 +7,22 @@
 #                       python3, ca-certificates, curl and procps
 #   bench-base:busybox  one static busybox and its applets, /bin/sh among them
 set -euo pipefail
+name="test set-up"
+. "$(dirname "${BASH_SOURCE[0]}")/setup.lib.sh"
 images="$1"
 mkdir -p "$images"
-say() { echo "test set-up: $*" >&2; }
-refuse() {
-  say "$1"
-  echo "  next: $2" >&2
-  exit 1
-}
 exec 8>"$images/lock"
 flock 8
 
-case "$DOCKER_HOST" in
-  unix://*) api=(--unix-socket "${DOCKER_HOST#unix://}") base=http://localhost ;;
-  tcp://*) api=() base="http://${DOCKER_HOST#tcp://}" ;;
-  *) refuse "test images cannot be loaded through $DOCKER_HOST" "set DOCKER_HOST to unix:// or tcp://" ;;
-esac
-call() { curl -sS --fail-with-body "${api[@]}" "$@"; }
-has() { call -o /dev/null "$base/images/$1/json" 2>/dev/null; }
+find_engine || refuse "test images cannot be loaded through ${DOCKER_HOST:-no DOCKER_HOST}" "set DOCKER_HOST to unix:// or tcp://"
 
 need_program() { # program, package...
   local program="$1"
   shift
   command -v "$program" >/dev/null 2>&1 && return 0
-  [ "$(id -u)" = 0 ] && [ -e /etc/debian_version ] ||
+  is_debian_root ||
     refuse "the test images need $program" "run \`sudo apt-get install -y $*\`, then this again"
-  say "installing $*"
-  install() { DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >>"$images/apt.log" 2>&1; }
-  install "$@" || { apt-get update >>"$images/apt.log" 2>&1 && install "$@"; } ||
-    refuse "apt-get could not install $*: $(tail -1 "$images/apt.log")" "read $images/apt.log"
+  install_packages "$images/apt.log" "$@"
 }
 
 suite="$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")"

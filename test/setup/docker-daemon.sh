@@ -12,6 +12,8 @@
 # rule added to this machine's firewall. BENCH_TEST_DOCKER=private skips the search.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+name="test set-up"
+. "$here/setup.lib.sh"
 cache="${XDG_CACHE_HOME:-${HOME:?}/.cache}/benchflow-cloud"
 state="${BENCH_TEST_DOCKER_DIR:-$cache/test-docker}"
 # Two daemons of two folders share nothing: a bridge's name has at most 15 characters.
@@ -23,22 +25,7 @@ socket="$state/docker.sock"
 [ ${#socket} -le 100 ] || socket="/tmp/bench-test-$number.sock"
 mkdir -p "$state/users"
 
-say() { echo "test set-up: $*" >&2; }
-refuse() {
-  say "$1"
-  echo "  next: $2" >&2
-  exit 1
-}
-
-# The name of a process that no later process gets: pid and start time.
-identity() {
-  local fields
-  fields="$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null)" || return 1
-  set -- "$1" $fields
-  echo "$1.${21}"
-}
-is_alive() { [ "$(identity "${1%%.*}" || true)" = "$1" ]; }
-daemon_runs() { [ -s "$state/daemon" ] && is_alive "$(cat "$state/daemon")"; }
+daemon_runs() { runs "$state/daemon"; }
 
 # Asks the Engine API itself: there may be no client program.
 answers() {
@@ -52,13 +39,10 @@ answers() {
 }
 
 need_packages() {
-  [ "$(id -u)" = 0 ] && [ -e /etc/debian_version ] ||
+  is_debian_root ||
     refuse "no docker daemon answers, and a private one needs root on Debian" \
       "start docker and set DOCKER_HOST, or run \`sudo apt-get install -y $*\` and then \`sudo bash $here/docker-daemon.sh up\`"
-  say "installing $*"
-  install() { DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >>"$state/apt.log" 2>&1; }
-  install "$@" || { apt-get update >>"$state/apt.log" 2>&1 && install "$@"; } ||
-    refuse "apt-get could not install $*: $(tail -1 "$state/apt.log")" "read $state/apt.log"
+  install_packages "$state/apt.log" "$@"
 }
 need_program() { # program, package...
   local program="$1"
