@@ -1,21 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { setupSandbox } from "../../../runner/setup/setup-sandbox.ts";
 import { harden, workedOn } from "./harden-scene.ts";
-import { openWorld, type OpenWorld, sh, WORLDS } from "./real-sandboxes.ts";
+import { sh, useWorld, WORLDS } from "./real-sandboxes.ts";
 
 const signal = new AbortController().signal;
 
 describe.each(WORLDS)("hardening on $name", (world) => {
-  let open: OpenWorld;
-  beforeAll(async () => {
-    open = await openWorld(world);
-  });
-  afterEach(async () => {
-    await open.endSandboxes();
-  });
-  afterAll(async () => {
-    await open.close();
-  });
+  const open = useWorld(world);
 
   const after = async (image: string, agent: string): ReturnType<typeof workedOn> =>
     await workedOn(open, { image, agent });

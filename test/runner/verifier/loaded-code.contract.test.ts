@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { harden, workedOn } from "./harden-scene.ts";
-import { openWorld, type OpenWorld, sh, WORLDS } from "./real-sandboxes.ts";
+import { sh, useWorld, WORLDS } from "./real-sandboxes.ts";
 
 const PYTHON_PATH = "/app/lib:/app/later:relative:/opt";
 
@@ -8,16 +8,7 @@ const hardenHere: typeof harden = async (sandbox, ready, over) =>
   await harden(sandbox, ready, { pythonPath: PYTHON_PATH, ...over });
 
 describe.each(WORLDS)("what a verifier would load on $name", (world) => {
-  let open: OpenWorld;
-  beforeAll(async () => {
-    open = await openWorld(world);
-  });
-  afterEach(async () => {
-    await open.endSandboxes();
-  });
-  afterAll(async () => {
-    await open.close();
-  });
+  const open = useWorld(world);
 
   const after = async (image: string, agent: string): ReturnType<typeof workedOn> =>
     await workedOn(open, { image, agent, pythonPath: PYTHON_PATH });

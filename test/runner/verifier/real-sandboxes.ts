@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, afterEach, beforeAll } from "vitest";
 import type {
   Command,
+  PreparedImage,
   Sandbox,
   SandboxBackend,
   SandboxOwner,
@@ -30,45 +32,50 @@ const OWNER: SandboxOwner = {
 const LIMITS = { cpus: 2, memoryMb: 512, storageMb: 512, pids: 200 };
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** A running sandbox of a world, and the end of it and its backend. */
+/** A world that is open while the tests of one `describe` run. */
 export interface OpenWorld {
-  readonly backend: SandboxBackend;
+  /** A running sandbox, ended with the test. */
   makeSandbox(): Promise<Sandbox>;
-  endSandboxes(): Promise<void>;
-  close(): Promise<void>;
 }
 
-export async function openWorld(world: World): Promise<OpenWorld> {
-  const stateDir = mkdtempSync(join(tmpdir(), "bench-hardening-"));
-  const backend: SandboxBackend =
-    world.name === "local"
-      ? await LocalSandboxes.open({ stateDir, localInclude: [] })
-      : await DockerSandboxes.connect({ env: { DOCKER_HOST: dockerHost() } });
+/** Opens a world before the first test of the `describe` that calls this, and closes it after the last. */
+export function useWorld(world: World): OpenWorld {
   const common = { owner: OWNER, limits: LIMITS, signal: new AbortController().signal };
-  const image = await backend.prepare({
-    ...common,
-    source: { kind: "prebuilt", reference: world.image },
-    contextDir: stateDir,
-    baseImageMap: {},
-    timeoutMs: 60_000,
-    onLine: () => undefined,
-  });
   const made: Sandbox[] = [];
-  const endSandboxes = async (): Promise<void> => {
-    await Promise.all(made.splice(0).map((sandbox) => sandbox.destroy()));
+  let opened: {
+    readonly stateDir: string;
+    readonly backend: SandboxBackend;
+    readonly image: PreparedImage;
   };
+  beforeAll(async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), "bench-hardening-"));
+    const backend: SandboxBackend =
+      world.name === "local"
+        ? await LocalSandboxes.open({ stateDir, localInclude: [] })
+        : await DockerSandboxes.connect({ env: { DOCKER_HOST: dockerHost() } });
+    const image = await backend.prepare({
+      ...common,
+      source: { kind: "prebuilt", reference: world.image },
+      contextDir: stateDir,
+      baseImageMap: {},
+      timeoutMs: 60_000,
+      onLine: () => undefined,
+    });
+    opened = { stateDir, backend, image };
+  });
+  afterEach(async () => {
+    await Promise.all(made.splice(0).map((sandbox) => sandbox.destroy()));
+  });
+  afterAll(async () => {
+    await opened.backend.close();
+    rmSync(opened.stateDir, { recursive: true, force: true });
+  });
   return {
-    backend,
     makeSandbox: async () => {
+      const { backend, image } = opened;
       const sandbox = await backend.create({ ...common, image, network: "closed", env: {} });
       made.push(sandbox);
       return sandbox;
-    },
-    endSandboxes,
-    close: async () => {
-      await endSandboxes();
-      await backend.close();
-      rmSync(stateDir, { recursive: true, force: true });
     },
   };
 }

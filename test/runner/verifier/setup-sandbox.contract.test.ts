@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type ReadySandbox, setupSandbox } from "../../../runner/setup/setup-sandbox.ts";
 import type { Sandbox } from "../../../core/ports/sandbox.ts";
-import { openWorld, type OpenWorld, sh, WORLDS } from "./real-sandboxes.ts";
+import { sh, useWorld, WORLDS } from "./real-sandboxes.ts";
 
 const signal = new AbortController().signal;
 
@@ -14,16 +14,7 @@ async function setUp(
 }
 
 describe.each(WORLDS)("set-up on $name", (world) => {
-  let open: OpenWorld;
-  beforeAll(async () => {
-    open = await openWorld(world);
-  });
-  afterEach(async () => {
-    await open.endSandboxes();
-  });
-  afterAll(async () => {
-    await open.close();
-  });
+  const open = useWorld(world);
 
   test("the agent gets a user, a home, the workspace and two log folders, and nothing else", async () => {
     const sandbox = await open.makeSandbox();
