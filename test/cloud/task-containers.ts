@@ -63,7 +63,12 @@ export class TaskContainers implements SandboxBackend {
         Cmd: [],
         User: "0",
         // What Fargate's platform sets, and nobody in the container may see.
-        Env: ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI=/v2/credentials/secret", "ECS_AGENT_URI=x"],
+        Env: [
+          "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI=/v2/credentials/secret",
+          "ECS_AGENT_URI=x",
+          // A task definition's own, which no command may inherit.
+          ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+        ],
         HostConfig: {
           Binds: [`${this.#kitDir}:${KIT_DIR}:ro`, `${socketDir}:${SOCKET_DIR}`],
           NetworkMode: "host",
@@ -76,7 +81,6 @@ export class TaskContainers implements SandboxBackend {
     this.#made.set(Id, socketDir);
     await this.#client.run("POST", `/containers/${Id}/start`);
     const client = await ExecdClient.connect(socketPathOf(socketDir), 20_000, signal);
-    void env;
     return new FargateSandbox(Id, client, {
       image: image.id,
       imageDigest: null,
