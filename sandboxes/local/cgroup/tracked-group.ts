@@ -14,6 +14,8 @@ import { codeOf } from "../../../host/error-code.ts";
 
 const FREEZE_WAIT_MS = 500;
 const KILL_WAIT_MS = 20_000;
+/** No fork takes longer; a killed process that does hangs in the kernel, and forks no more. */
+const FORK_WAIT_MS = 2000;
 
 /**
  * A cgroup that holds processes which cannot leave it: killing it is killing them, whatever they
@@ -44,10 +46,13 @@ export class TrackedGroup {
 
   /** Processes in it and in the groups below it that run. */
   processes(): ProcessSight[] {
+    return this.#sights().filter(({ state }) => state === "running");
+  }
+
+  #sights(): ProcessSight[] {
     return pidsBelow(this.dir)
       .map((pid) => seeProcess(pid))
-      .filter((sight) => sight !== null)
-      .filter(({ state }) => state === "running");
+      .filter((sight) => sight !== null);
   }
 
   /**
@@ -75,11 +80,15 @@ export class TrackedGroup {
 
   /** Kills every process in it, and resolves when none runs any more; to the count left, mostly 0. */
   async killAll(): Promise<number> {
-    const deadlineMs = performance.now() + KILL_WAIT_MS;
+    const startMs = performance.now();
     for (let round = 0; ; round += 1) {
       this.#killAll();
-      const left = this.processes().length;
-      if (left === 0 || performance.now() > deadlineMs) return left;
+      const alive = this.#sights().filter(({ state }) => state !== "ended");
+      const left = alive.filter(({ state }) => state === "running").length;
+      const elapsedMs = performance.now() - startMs;
+      // One that was killed in the middle of a fork has a child that the kill and this look both missed.
+      const mayFork = alive.length > left && elapsedMs < FORK_WAIT_MS;
+      if ((left === 0 && !mayFork) || elapsedMs > KILL_WAIT_MS) return left;
       await delay(Math.min(1 + round, 20));
     }
   }
