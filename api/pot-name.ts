@@ -6,6 +6,8 @@ import type { RunWorld } from "./run-deps.ts";
 export interface NamedPot {
   readonly pot: string;
   readonly ofJob: string | null;
+  /** A job that goes on under a new pot, since nothing says any more which one it drew from; null for none. */
+  readonly uncounted: string | null;
 }
 
 /**
@@ -16,11 +18,14 @@ export async function potOf(
   plan: RunPlan,
   { store, newHex8 }: Pick<RunWorld, "store" | "newHex8">,
 ): Promise<NamedPot> {
+  let uncounted: string | null = null;
   for (const { resumed, jobsDir, jobName } of plan.jobs) {
     if (!resumed) continue;
-    const pot = (await readEvaluation(store, { jobsDir, jobName }))?.pot ?? null;
-    if (pot !== null) return { pot, ofJob: `${jobsDir}/${jobName}` };
+    const evaluation = await readEvaluation(store, { jobsDir, jobName });
+    const dir = `${jobsDir}/${jobName}`;
+    if (evaluation === null) uncounted ??= dir;
+    else if (evaluation.pot !== null) return { pot: evaluation.pot, ofJob: dir, uncounted: null };
   }
   const first = (plan.jobs[0]?.jobName ?? "run").replaceAll(/[^\w.@-]/gu, "_").slice(0, 100);
-  return { pot: `${first}-${newHex8()}`, ofJob: null };
+  return { pot: `${first}-${newHex8()}`, ofJob: null, uncounted };
 }

@@ -78,7 +78,7 @@ export async function openRunSpend(options: SpendOptions): Promise<RunSpend> {
   const { settings } = plan;
   const caps = parseCaps(settings);
   const least = leastOf(settings, models, world.clock.now());
-  const { pot, ofJob } = await potOf(plan, world);
+  const { pot, ofJob, uncounted } = await potOf(plan, world);
   const { ledger, close } = await world.openLedger(pot);
   try {
     if (ofJob !== null) await checkKept(ledger, ofJob);
@@ -91,6 +91,8 @@ export async function openRunSpend(options: SpendOptions): Promise<RunSpend> {
     // A pot that bears none says so when its trials do not start.
     if (bearable < width && !bearsNone)
       world.onEvent({ type: "warning", message: narrowed(bearable, width) });
+    if (uncounted !== null && cappedUnits(caps).length > 0)
+      world.onEvent({ type: "warning", message: countsAnew(uncounted) });
   } catch (error) {
     await close();
     throw error;
@@ -102,6 +104,11 @@ export async function openRunSpend(options: SpendOptions): Promise<RunSpend> {
 function narrowed(bearable: number, width: number): string {
   const trials = bearable === 1 ? "1 trial" : `${String(bearable)} trials`;
   return `what is left of the cap bears ${trials} at a time, not -j ${String(width)}`;
+}
+
+/** Nothing but the trials is needed to resume (docs/resume.md), but only evaluation.json names the pot. */
+function countsAnew(job: string): string {
+  return `what job ${job} has spent is not known, its evaluation.json cannot be read: the cap counts from 0`;
 }
 
 /** A ledger that was lost would count from 0 again, and the cap be spent twice. */

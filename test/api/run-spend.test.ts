@@ -29,6 +29,10 @@ async function viewOf(items: Map<string, LedgerItem>): Promise<PotView> {
   return await createLedger({ store: new MemoryLedgerStore(items), pot, deaths: DEAD }).view();
 }
 
+function messagesOf({ events }: Scene): string[] {
+  return events.flatMap((event) => (event.type === "warning" ? [event.message] : []));
+}
+
 describe("a run that spends nothing anybody counts", () => {
   test("opens no pot, and its files say nothing of one", async () => {
     const ledgerItems = new Map<string, LedgerItem>();
@@ -103,6 +107,20 @@ describe("a cap on what controls use", () => {
     });
     const { budget } = await run(scene, { maxRollouts: 1, fresh: true });
     expect(budget?.spent.rollouts).toBe(1);
+  });
+
+  test("counts from 0 when evaluation.json, which names the pot, is lost, and says so", async () => {
+    const scene = await aScene({ plays });
+    const [ended] = (await run(scene, { maxRollouts: 1 })).jobs;
+    const job = scene.store.disk.jobs.get(ended?.jobDir ?? "");
+    if (job === undefined) throw new Error("no job on the disk");
+    expect(messagesOf(scene)).toEqual([]);
+    job.files.delete("evaluation.json");
+    const { budget } = await run(scene, { maxRollouts: 1 });
+    expect(budget?.spent.rollouts).toBe(1);
+    expect(messagesOf(scene)).toEqual([
+      `what job ${ended?.jobDir ?? ""} has spent is not known, its evaluation.json cannot be read: the cap counts from 0`,
+    ]);
   });
 
   test("gives every repeat the same pot, and a new job of its own with --fresh another", async () => {
