@@ -109,9 +109,9 @@ export class Sweep {
   }
 }
 
-function failed({ status, error = "", cause = "" }: z.infer<typeof Described>): BenchError {
-  const why = [error, cause.slice(0, 300)].filter((text) => text !== "").join(": ");
-  return new BenchError("unavailable", `the sweep ended as ${status}: ${why}`, {
+function failed({ status, error, cause }: z.infer<typeof Described>): BenchError {
+  const why = [status, error, cause?.slice(0, 300)].filter(Boolean).join(": ");
+  return new BenchError("unavailable", `the sweep ended as ${why}`, {
     next: "the same command goes on with what has not ended",
   });
 }

@@ -104,7 +104,6 @@ const Builds = z.object({
   builds: z.array(
     z.object({
       buildStatus: z.string(),
-      currentPhase: z.string().optional(),
       logs: z.object({ deepLink: z.string().optional() }).optional(),
     }),
   ),

@@ -59,7 +59,7 @@ export class S3ObjectStore implements ObjectStore {
       accept: [...REFUSED, 404],
     });
     await drain(answer);
-    return answer.ok ? answer.headers.get("etag") : null;
+    return answer.ok ? said(answer.headers.get("etag"), `the version of ${key}`) : null;
   }
 
   async open(key: string, unless?: string): Promise<OpenObject | null> {
@@ -74,8 +74,8 @@ export class S3ObjectStore implements ObjectStore {
     }
     return {
       key,
-      sizeBytes: Number(answer.headers.get("content-length") ?? 0),
-      version: answer.headers.get("etag") ?? "",
+      sizeBytes: Number(said(answer.headers.get("content-length"), `the size of ${key}`)),
+      version: said(answer.headers.get("etag"), `the version of ${key}`),
       bytes: bodyBytes(answer, key),
     };
   }
@@ -90,9 +90,9 @@ export class S3ObjectStore implements ObjectStore {
       const xml = await answer.text();
       for (const entry of elementsOf(xml, "Contents")) {
         yield {
-          key: decodeURIComponent((textOf(entry, "Key") ?? "").replaceAll("+", " ")),
-          sizeBytes: Number(textOf(entry, "Size") ?? 0),
-          version: textOf(entry, "ETag") ?? "",
+          key: decodeURIComponent(said(textOf(entry, "Key"), "a key").replaceAll("+", " ")),
+          sizeBytes: Number(said(textOf(entry, "Size"), "a size")),
+          version: said(textOf(entry, "ETag"), "a version"),
         };
       }
       token = textOf(xml, "NextContinuationToken");
@@ -139,6 +139,14 @@ export class S3ObjectStore implements ObjectStore {
       next: "`bench cloud deploy` makes it",
     });
   }
+}
+
+/** What every answer of the service says. One that does not is no answer of it, and is not guessed at. */
+function said(value: string | null, what: string): string {
+  if (value !== null) return value;
+  throw new BenchError("unavailable", `S3 did not say ${what}`, {
+    next: "check AWS_ENDPOINT_URL, then run the same command again",
+  });
 }
 
 /** An answer that nobody reads keeps its connection. */

@@ -122,6 +122,24 @@ describe("a sweep that is watched", () => {
   });
 });
 
+test("a sweep that failed as a whole says as what, and why when the account knows it", async () => {
+  const endings = [
+    { status: "TIMED_OUT" },
+    { status: "FAILED", error: "States.Runtime", cause: "no items" },
+  ];
+  const messages: string[] = [];
+  for (const ending of endings) {
+    const { sweep, close: end } = await sweepOf({ DescribeExecution: () => ending });
+    const error: unknown = await sweep.ended(NEVER, async () => undefined).catch(caught);
+    messages.push(String(error));
+    end();
+  }
+  expect(messages).toEqual([
+    "BenchError: the sweep ended as TIMED_OUT",
+    "BenchError: the sweep ended as FAILED: States.Runtime: no items",
+  ]);
+});
+
 test("a sweep that does not stop is an error after the limit", async () => {
   const { sweep } = await sweepOf({ StopExecution: () => ({}) });
   await expect(sweep.stop(400)).rejects.toThrow("it still runs after 0.4 s");
