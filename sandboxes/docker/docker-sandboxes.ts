@@ -183,6 +183,8 @@ export class DockerSandboxes implements SandboxBackend {
   #sandboxOf(request: SandboxRequest, { id, name, control }: StartedSupervisor): DockerSandbox {
     const network = new SandboxNetwork(this.#guard, id, { owner: request.owner, serves: name });
     const { image } = request;
+    const guard = this.#guard;
+    const notes = [...this.#facts.notes, ...this.#images.notesOn(image.id)];
     return new DockerSandbox({
       id,
       client: this.#client,
@@ -192,7 +194,10 @@ export class DockerSandboxes implements SandboxBackend {
         image: image.id,
         imageDigest: image.digest,
         seccomp: this.#facts.seccomp,
-        notes: [...this.#facts.notes, ...this.#images.notesOn(image.id)],
+        // Read when a trial is sealed: only then is known how its network was set.
+        get notes() {
+          return [...notes, ...(guard?.notes ?? [])];
+        },
       },
       setNetwork: async (policy, tools) => {
         await network.set(policy, tools);

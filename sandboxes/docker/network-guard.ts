@@ -63,6 +63,14 @@ export class NetworkGuard {
     this.#keeper.warmUp(owner);
   }
 
+  /** What a person should know of how the rules were set. */
+  get notes(): readonly string[] {
+    const { refusal } = this.#keeper;
+    return refusal === null
+      ? []
+      : [`each sandbox's network took a container of its own: ${refusal}`];
+  }
+
   async close(): Promise<void> {
     await this.#keeper.close();
   }

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import * as z from "zod";
-import type { SandboxOwner } from "../../core/ports/sandbox.ts";
+import { SandboxError, type SandboxOwner } from "../../core/ports/sandbox.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { hasStatus } from "./engine-error.ts";
 import type { Helper, HelperContainers } from "./helper-containers.ts";
@@ -37,6 +37,7 @@ export class NetworkKeeper {
   #line: Promise<Line | null> | null = null;
   #turn: Promise<unknown> = Promise.resolve();
   #failures = 0;
+  #refusal: string | null = null;
   #isClosed = false;
 
   constructor(client: EngineClient, helpers: HelperContainers) {
@@ -46,7 +47,13 @@ export class NetworkKeeper {
 
   /** Begins to make the container, so that it is there when the first sandbox runs. */
   warmUp(owner: SandboxOwner): void {
-    void this.#open(owner);
+    // What is wrong is told to the first sandbox that asks.
+    this.#open(owner).catch(() => undefined);
+  }
+
+  /** Why this daemon gave no such container, in its words; null when it did, or was not asked. */
+  get refusal(): string | null {
+    return this.#refusal;
   }
 
   /**
@@ -107,16 +114,19 @@ export class NetworkKeeper {
       });
       const socket = await helper.open();
       return { helper, socket, answers: linesOf(socket) };
-    } catch {
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
       // A daemon in user namespaces shares neither with its host: then each sandbox has its helper.
       this.#failures = MAX_FAILURES;
+      this.#refusal = error.message;
       await helper?.remove();
       return null;
     }
   }
 
   async #drop(): Promise<void> {
-    const line = await this.#line;
+    // One that could not be made was told to whoever asked for it, and there is nothing to end.
+    const line = await this.#line?.catch(() => null);
     this.#line = null;
     if (line === null || line === undefined) return;
     line.socket.destroy();
