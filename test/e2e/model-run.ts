@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
@@ -106,8 +107,8 @@ export async function readModelJob(jobs: string): Promise<ReadModelJob> {
   const trials: ReadTrial[] = [];
   for (const each of (await readdir(dir)).filter((entry) => entry.includes("__")).toSorted()) {
     const trial = join(dir, each);
-    const text = await readFile(join(trial, "result.json"), "utf8").catch(() => null);
-    if (text === null) continue;
+    if (!existsSync(join(trial, "result.json"))) continue;
+    const text = await readFile(join(trial, "result.json"), "utf8");
     const lines = await readFile(join(trial, "trajectory/requests.jsonl"), "utf8");
     const rows = lines.split("\n").filter((line) => line !== "");
     trials.push({
