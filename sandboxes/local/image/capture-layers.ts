@@ -1,7 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError } from "../../../core/ports/sandbox.ts";
-import { codeOf } from "../../../host/error-code.ts";
 import { runTool } from "../../run-tool.ts";
 
 /**
@@ -36,7 +35,7 @@ export async function captureLayers(sandboxDir: string, target: string): Promise
     target,
   ]);
   if (done.exitCode === 0) return;
-  const isFull = /No space left/u.test(done.stderr) || codeOf(done) === "ENOSPC";
+  const isFull = /No space left/u.test(done.stderr);
   throw new SandboxError(
     isFull ? "disk-full" : "build-lost",
     `the image could not be kept in ${join(target, "..")}: ${done.stderr.trim().split("\n")[0] ?? ""}`,
