@@ -8,6 +8,7 @@ import { type OpenFixture, openFixture } from "../../../sandboxes/contract/sandb
 import { skipReason } from "../../../sandboxes/contract/sandbox-promise.ts";
 import { LocalSandboxes } from "../../../sandboxes/local/local-sandboxes.ts";
 import { leftoversOf } from "./leftovers.ts";
+import { runRequest } from "./requests.ts";
 
 describe("the sandbox contract on local", () => {
   let stateDir: string;
@@ -17,23 +18,10 @@ describe("the sandbox contract on local", () => {
   beforeAll(async () => {
     stateDir = mkdtempSync(join(tmpdir(), "local-contract-"));
     backend = await LocalSandboxes.open({ stateDir, localInclude: [] });
-    const owner = {
-      runId: "run",
-      jobName: "job",
-      rolloutName: "task__00000000",
-      process: identifyProcess(),
-      leaseMs: 600_000,
-    };
-    const image = await backend.prepare({
-      source: { kind: "prebuilt", reference: "debian:bookworm" },
-      contextDir: stateDir,
-      baseImageMap: {},
-      timeoutMs: 60_000,
-      limits: { cpus: 1, memoryMb: 512, storageMb: 512, pids: 100 },
-      owner,
-      signal: new AbortController().signal,
-      onLine: () => undefined,
-    });
+    const request = runRequest({ process: identifyProcess(), contextDir: stateDir, digest: "0" });
+    const { owner } = request.image;
+    const source = { kind: "prebuilt", reference: "debian:bookworm" } as const;
+    const image = await backend.prepare({ ...request.image, source });
     open = openFixture({
       backend,
       image,

@@ -5,6 +5,7 @@ import { type OpenFixture, openFixture } from "../../../sandboxes/contract/sandb
 import { type SandboxPromise, skipReason } from "../../../sandboxes/contract/sandbox-promise.ts";
 import { NotInMemory } from "../../fakes/memory-sandboxes/memory-program.ts";
 import { MemorySandboxes } from "../../fakes/memory-sandboxes/memory-sandboxes.ts";
+import { runRequest } from "../local/requests.ts";
 
 /** The promises that need neither a shell nor a wall: the fake holds them. */
 const HELD: ReadonlySet<string> = new Set([
@@ -28,23 +29,14 @@ describe("the sandbox contract on the fake in memory", () => {
   let open: OpenFixture;
 
   beforeAll(async () => {
-    const owner = {
-      runId: "run",
-      jobName: "job",
-      rolloutName: "task__00000000",
+    const request = runRequest({
       process: identifyProcess(),
-      leaseMs: 600_000,
-    };
-    const image = await backend.prepare({
-      source: { kind: "prebuilt", reference: "memory" },
       contextDir: "/nowhere",
-      baseImageMap: {},
-      timeoutMs: 1000,
-      limits: { cpus: 1, memoryMb: 512, storageMb: 512, pids: 100 },
-      owner,
-      signal: new AbortController().signal,
-      onLine: () => undefined,
+      digest: "0",
     });
+    const { owner } = request.image;
+    const source = { kind: "prebuilt", reference: "memory" } as const;
+    const image = await backend.prepare({ ...request.image, source });
     const leftovers = async (id: string): Promise<string[]> => {
       const found = await backend.list();
       return found.filter((record) => record.id === id).map(() => `sandbox ${id}`);
