@@ -11,7 +11,7 @@ import { cloudProgramsDir } from "./cloud-programs.ts";
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Packages that a deploy alone needs: 340 MB, which no run on this computer should have to install. */
-const DEPLOY_PACKAGES = "aws-cdk-lib@2.276.0 constructs@10.8.1 @aws-cdk/toolkit-lib@1.43.0";
+export const DEPLOY_PACKAGES = "aws-cdk-lib@2.276.0 constructs@10.8.1 @aws-cdk/toolkit-lib@1.43.0";
 
 /** Throws `BenchError` (`unavailable`) where they are not: to be told before anybody is asked anything. */
 export async function requireDeployPackages(): Promise<void> {
