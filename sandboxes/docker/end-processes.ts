@@ -1,3 +1,4 @@
+import { SandboxError, type SandboxFailure } from "../../core/ports/sandbox.ts";
 import type { ControlChannel } from "./control-channel.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { EngineError } from "./engine-error.ts";
@@ -78,8 +79,23 @@ async function purgeInTime(tools: PurgeTools, victims: Victims): Promise<number>
   clearTimeout(timer);
   if (first !== "crowded") return first;
   purge.catch(() => undefined);
-  await tools.killFromOutside(uid);
+  await helpFromOutside(tools, uid);
   return await purge;
+}
+
+/** How a helper ends that was killed before it started, or before it could say that it had done its work. */
+const KILLED_HELPER: ReadonlySet<SandboxFailure> = new Set(["start-failed", "unsupported"]);
+
+/**
+ * Within the sandbox the helper is one more process of the user's: a search that was about to end kills
+ * it too. That is no failure, since the search goes on, and its count decides.
+ */
+async function helpFromOutside(tools: PurgeTools, uid: number): Promise<void> {
+  try {
+    await tools.killFromOutside(uid);
+  } catch (error) {
+    if (!(error instanceof SandboxError) || !KILLED_HELPER.has(error.failure)) throw error;
+  }
 }
 
 function uidOf(victims: Victims): number | null {
