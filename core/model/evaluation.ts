@@ -30,13 +30,12 @@ export const Evaluation = z.looseObject({
   tasks: z.array(EvaluatedTask).nullable().default(null),
   /** First start of the job. What is no time reads as unknown. */
   created_at_utc: z.iso.datetime().nullable().default(null).catch(null),
-  /** The pot of money that the job's command draws from (design 8). */
+  /** The pot of money that the job's command draws from (design 8); a damaged name never reads as none. */
   pot: z
     .string()
     .regex(/^[\w.@-]{1,200}$/u)
     .nullable()
-    .default(null)
-    .catch(null),
+    .default(null),
 });
 export type Evaluation = z.infer<typeof Evaluation>;
 

@@ -29,6 +29,12 @@ async function viewOf(items: Map<string, LedgerItem>): Promise<PotView> {
   return await createLedger({ store: new MemoryLedgerStore(items), pot, deaths: DEAD }).view();
 }
 
+function damagePot(files: Map<string, Uint8Array>): void {
+  const whole: unknown = JSON.parse(new TextDecoder().decode(files.get("evaluation.json")));
+  const damaged = JSON.stringify(Object.assign({}, whole, { pot: "../another" }));
+  files.set("evaluation.json", new TextEncoder().encode(damaged));
+}
+
 function messagesOf({ events }: Scene): string[] {
   return events.flatMap((event) => (event.type === "warning" ? [event.message] : []));
 }
@@ -109,13 +115,16 @@ describe("a cap on what controls use", () => {
     expect(budget?.spent.rollouts).toBe(1);
   });
 
-  test("counts from 0 when evaluation.json, which names the pot, is lost, and says so", async () => {
+  test.each([
+    ["is lost", (files: Map<string, Uint8Array>) => files.delete("evaluation.json")],
+    ["names no pot that can be", (files: Map<string, Uint8Array>) => damagePot(files)],
+  ])("counts from 0 when evaluation.json %s, and says so", async (_, damage) => {
     const scene = await aScene({ plays });
     const [ended] = (await run(scene, { maxRollouts: 1 })).jobs;
     const job = scene.store.disk.jobs.get(ended?.jobDir ?? "");
     if (job === undefined) throw new Error("no job on the disk");
     expect(messagesOf(scene)).toEqual([]);
-    job.files.delete("evaluation.json");
+    damage(job.files);
     const { budget } = await run(scene, { maxRollouts: 1 });
     expect(budget?.spent.rollouts).toBe(1);
     expect(messagesOf(scene)).toEqual([
