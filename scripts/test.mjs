@@ -1,7 +1,7 @@
 // `npm test`: brings what the tests need, runs every suite with a hard time limit, and prints the
 // sum as the last line. `--soak` runs the same tests with the counts of the issue ("It must show").
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,30 +10,39 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const soak = process.argv.includes("--soak");
 const only = process.argv.find((word) => word.startsWith("--suite="))?.slice("--suite=".length);
 
-/** Suites run in this order; minutes are hard limits. */
+/**
+ * Suites of one lane run one after the other, lanes side by side: most tests wait for a container, a limit
+ * or a process. A lane has a Docker daemon of its own, so that none sees what another made. Minutes are
+ * hard limits.
+ */
 const SUITES = [
-  { name: "unit", minutes: 15 },
-  { name: "contract", minutes: soak ? 40 : 20 },
-  { name: "e2e", minutes: soak ? 120 : 20 },
-  { name: "redteam", minutes: soak ? 60 : 20 },
+  { name: "unit", lane: "unit", minutes: 15 },
+  { name: "contract", lane: "contract", minutes: soak ? 60 : 20 },
+  { name: "e2e", lane: "runs", minutes: soak ? 120 : 20 },
+  { name: "redteam", lane: "runs", minutes: soak ? 60 : 20 },
   // The first run fetches some 500 MB of agents' programs (`npm run test:agents`).
-  { name: "agents", minutes: 20, byName: true },
+  { name: "agents", lane: "runs", minutes: 20, byName: true },
   // Asked for by name (`npm run test:cloud`): it needs Python packages besides all else.
-  { name: "cloud", minutes: 12, byName: true },
+  { name: "cloud", lane: "runs", minutes: 12, byName: true },
 ].filter((suite) => (only === undefined ? suite.byName !== true : suite.name === only));
 
 installPackages();
 execFileSync(process.execPath, ["scripts/build.mjs"], { cwd: root, stdio: "inherit" });
 const scratch = mkdtempSync(join(tmpdir(), "bench-test-"));
-const daemon = startDaemon();
+/** Of each lane: where its tests find what was started for them. */
+const found = new Map(SUITES.map(({ lane }) => [lane, {}]));
+const stops = [];
+/** Process groups of the suites that run. */
+const running = new Set();
+let isStopped = false;
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, endSuites);
 let exitCode = 1;
-let cloud = { env: {}, stop: () => undefined };
 try {
-  if (SUITES.some((suite) => suite.name === "cloud")) cloud = startCloud();
+  if (SUITES.some(needsDaemon)) runScript("setup/machine.sh", [], {});
+  for (const suite of SUITES) startServices(suite);
   exitCode = await runSuites();
 } finally {
-  cloud.stop();
-  daemon.stop();
+  for (const stop of stops.toReversed()) stop();
   rmSync(scratch, { recursive: true, force: true });
 }
 process.exit(exitCode);
@@ -51,34 +60,28 @@ function installPackages() {
   });
 }
 
-/** A Docker daemon with the base images: one that answers, or a private one that ends with the tests. */
-function startDaemon() {
-  if (SUITES.every((suite) => suite.name === "unit")) return { env: {}, stop: () => undefined };
-  const script = join(root, "test/setup/docker-daemon.sh");
-  return {
-    env: exportsOf(script, ["up"], {}),
-    stop: () =>
-      execFileSync("bash", [script, "down"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] }),
-  };
+function needsDaemon({ name }) {
+  return name !== "unit";
 }
 
-/** The emulated AWS account, whose tasks run in the daemon. */
-function startCloud() {
-  const kit = join(root, "test/emulator");
-  return {
-    env: exportsOf(join(kit, "up.sh"), [], daemon.env),
-    stop: () =>
-      execFileSync("bash", [join(kit, "down.sh")], {
-        cwd: root,
-        env: { ...process.env, ...daemon.env },
-        stdio: ["ignore", "ignore", "inherit"],
-      }),
-  };
+/** A Docker daemon with the base images, one that answers or a private one; and the emulated AWS account, whose tasks run in it. */
+function startServices({ name, lane }) {
+  if (!needsDaemon({ name })) return;
+  // A lane keeps the folder of its daemon, and so the images in it, from run to run.
+  const folder = { BENCH_TEST_DOCKER_NAME: lane };
+  if (found.get(lane).DOCKER_HOST === undefined) {
+    stops.push(() => runScript("setup/docker-daemon.sh", ["down"], folder));
+    found.set(lane, { ...folder, ...runScript("setup/docker-daemon.sh", ["up"], folder) });
+  }
+  if (name !== "cloud") return;
+  const env = found.get(lane);
+  stops.push(() => runScript("emulator/down.sh", [], env));
+  found.set(lane, { ...env, ...runScript("emulator/up.sh", [], env) });
 }
 
-/** Runs a set-up script and reads the `export NAME=value` lines that it prints. */
-function exportsOf(script, words, env) {
-  const printed = execFileSync("bash", [script, ...words], {
+/** Runs a set-up script of test/ and reads the `export NAME=value` lines that it prints. */
+function runScript(script, words, env) {
+  const printed = execFileSync("bash", [join(root, "test", script), ...words], {
     cwd: root,
     encoding: "utf8",
     env: { ...process.env, ...env },
@@ -89,29 +92,44 @@ function exportsOf(script, words, env) {
   );
 }
 
+/** Runs the lanes side by side, and says what each suite printed when it is done. */
 async function runSuites() {
-  let passed = 0;
-  let failed = 0;
-  const skipped = [];
-  for (const suite of SUITES) {
+  const lanes = [...found.keys()].map((lane) => SUITES.filter((suite) => suite.lane === lane));
+  const counts = (await Promise.all(lanes.map(runLane))).flat();
+  for (const { name, reason } of counts.flatMap(({ skipped }) => skipped))
+    console.log(`skipped: ${name}: ${reason}`);
+  const sum = (of) => counts.reduce((total, each) => total + of(each), 0);
+  const passed = sum((each) => each.passed);
+  const failed = sum((each) => each.failed);
+  const skipped = sum((each) => each.skipped.length);
+  console.log(`${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`);
+  return failed === 0 && passed > 0 ? 0 : 1;
+}
+
+async function runLane(suites) {
+  const ended = [];
+  for (const suite of suites) {
+    if (isStopped) break;
     const started = Date.now();
     const counts = await runSuite(suite);
-    passed += counts.passed;
-    failed += counts.failed;
-    skipped.push(...counts.skipped);
+    ended.push(counts);
+    if (existsSync(logOf(suite.name))) process.stdout.write(readFileSync(logOf(suite.name)));
     console.log(
       `${suite.name}: ${counts.passed} passed, ${counts.failed} failed, ${Math.round((Date.now() - started) / 1000)} s`,
     );
   }
-  for (const { name, reason } of skipped) console.log(`skipped: ${name}: ${reason}`);
-  const tail = skipped.length > 0 ? `, ${skipped.length} skipped` : "";
-  console.log(`${passed} passed, ${failed} failed${tail}`);
-  return failed === 0 && passed > 0 ? 0 : 1;
+  return ended;
+}
+
+/** Where a suite prints while another does too; a suite that runs alone prints at once. */
+function logOf(name) {
+  return join(scratch, `${name}.log`);
 }
 
 /** Runs one suite; a suite that crashes, prints no counts or passes its limit counts as one failure. */
-function runSuite({ name, minutes }) {
+function runSuite({ name, lane, minutes }) {
   const countsFile = join(scratch, `${name}.json`);
+  const output = found.size === 1 ? "inherit" : openSync(logOf(name), "w");
   const child = spawn(
     process.execPath,
     [
@@ -125,17 +143,17 @@ function runSuite({ name, minutes }) {
     ],
     {
       cwd: root,
-      stdio: ["ignore", "inherit", "inherit"],
+      stdio: ["ignore", output, output],
       detached: true,
       env: {
         ...process.env,
-        ...daemon.env,
-        ...cloud.env,
+        ...found.get(lane),
         BENCH_TEST_COUNTS: countsFile,
         ...(soak ? { BENCH_TEST_SOAK: "1" } : {}),
       },
     },
   );
+  running.add(child.pid);
   return new Promise((resolve) => {
     const limit = setTimeout(() => {
       console.error(`test: the ${name} suite passed its limit of ${minutes} minutes and is ended`);
@@ -143,6 +161,7 @@ function runSuite({ name, minutes }) {
     }, minutes * 60_000);
     child.on("close", (code) => {
       clearTimeout(limit);
+      running.delete(child.pid);
       if (!existsSync(countsFile)) resolve({ passed: 0, failed: 1, skipped: [] });
       else {
         const counts = JSON.parse(readFileSync(countsFile, "utf8"));
@@ -150,4 +169,10 @@ function runSuite({ name, minutes }) {
       }
     });
   });
+}
+
+/** A test run that is stopped ends what it started; each of its suites counts as failed. */
+function endSuites() {
+  isStopped = true;
+  for (const group of running) process.kill(-group, "SIGKILL");
 }

@@ -15,11 +15,11 @@ here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 name="test set-up"
 . "$here/setup.lib.sh"
 cache="${XDG_CACHE_HOME:-${HOME:?}/.cache}/benchflow-cloud"
-state="${BENCH_TEST_DOCKER_DIR:-$cache/test-docker}"
+# BENCH_TEST_DOCKER_NAME asks for a daemon that shares nothing with the one of another name.
+state="${BENCH_TEST_DOCKER_DIR:-$cache/test-docker${BENCH_TEST_DOCKER_NAME:+-$BENCH_TEST_DOCKER_NAME}}"
 # Two daemons of two folders share nothing: a bridge's name has at most 15 characters.
 number="$(printf %s "$state" | cksum | cut -d' ' -f1)"
 bridge="${BENCH_TEST_DOCKER_BRIDGE:-bench$((number % 1000000000))}"
-subnet="${BENCH_TEST_DOCKER_SUBNET:-172.$((30 + number / 256 % 2)).$((number % 256)).1/24}"
 socket="$state/docker.sock"
 # The path of a unix socket has at most 107 bytes.
 [ ${#socket} -le 100 ] || socket="/tmp/bench-test-$number.sock"
@@ -50,13 +50,24 @@ need_program() { # program, package...
   command -v "$program" >/dev/null 2>&1 || need_packages "$@"
 }
 
+# An address of this machine whose subnet none of its interfaces is in, from where the folder's number points.
+free_address() {
+  local step at
+  for step in $(seq 0 511); do
+    at=$(((number + step) % 512))
+    at="172.$((30 + at / 256)).$((at % 256))"
+    ip -4 -o addr show | grep -qF " $at." || { echo "$at.1/24"; return; }
+  done
+  refuse "no subnet is free for the bridge of a docker daemon" "ip -4 addr show, and end what holds 172.30.0.0/15"
+}
+
 # Prints the options that name the bridge; a machine that allows none gets a daemon without network.
 make_bridge() {
   if ! ip link show "$bridge" >/dev/null 2>&1; then
     # A bridge without a fixed address takes its lowest port's, which changes as containers come and go.
     ip link add name "$bridge" address "$(printf '02:42:%02x:%02x:%02x:01' $((number >> 16 & 255)) $((number >> 8 & 255)) $((number & 255)))" type bridge 2>>"$state/daemon.log" || { echo --bridge=none; return; }
   fi
-  ip addr show dev "$bridge" | grep -q "inet ${subnet%/*}/" || ip addr add "$subnet" dev "$bridge"
+  ip addr show dev "$bridge" | grep -q "inet " || ip addr add "${BENCH_TEST_DOCKER_SUBNET:-$(free_address)}" dev "$bridge"
   ip link set "$bridge" up
   echo "--bridge=$bridge"
 }
