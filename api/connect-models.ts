@@ -9,7 +9,7 @@ import type { RunModels } from "./run-models.ts";
 
 type Connection = Pick<
   ProxiedModelsOptions,
-  "maxOutputTokens" | "capped" | "clock" | "onWarning"
+  "maxOutputTokens" | "capped" | "clock" | "onWarning" | "limits"
 > & { readonly models: RunModels };
 
 /** A trial's way to the run's model: the provider's key stays in this process. */

@@ -5,6 +5,7 @@ import type { JobStore } from "../core/ports/job-store.ts";
 import type { AgentTreeStore } from "../core/ports/agent-trees.ts";
 import type { Ledger } from "../core/ports/ledger.ts";
 import type { SandboxBackend } from "../core/ports/sandbox.ts";
+import type { ProxyLimits } from "../runner/proxy/proxy-options.ts";
 import type { RunSpend } from "./run-spend.ts";
 import type { JobRun } from "./run-trials.ts";
 
@@ -38,6 +39,8 @@ export interface RunWorld extends PlanDeps {
   readonly newHex8: () => string;
   /** Identity of this process, for leases and the owners of sandboxes. */
   readonly ownerProcess: string;
+  /** How long a provider may take, and how often it is asked again, where the defaults do not fit. */
+  readonly modelLimits?: Partial<ProxyLimits>;
   /** Where agents' programs are installed. */
   readonly agentTrees: AgentTreeStore;
   /** Opens the ledger beside the run's jobs, with the pot of that name. */

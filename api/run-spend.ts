@@ -66,7 +66,7 @@ export interface SpendOptions {
   /** Sandboxes of dead runs are gone: what their runners held may come back. */
   readonly world: Pick<
     RunWorld,
-    "store" | "clock" | "openLedger" | "newHex8" | "ownerProcess" | "onEvent"
+    "store" | "clock" | "openLedger" | "newHex8" | "ownerProcess" | "onEvent" | "modelLimits"
   >;
 }
 
@@ -206,6 +206,7 @@ class CommandSpend implements RunSpend {
         tokens: caps.tokens !== null,
       },
       clock: world.clock,
+      limits: world.modelLimits ?? {},
       onWarning: (message) => world.onEvent({ type: "warning", message }),
     });
   }
