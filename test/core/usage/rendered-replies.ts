@@ -1,12 +1,15 @@
 import type { ModelProtocol } from "../../../core/model/exchange.ts";
-import { eventText } from "../../fakes/model-server/deliver-reply.ts";
-import { fillReply } from "../../fakes/model-server/fill-reply.ts";
-import { Turn } from "../../fakes/model-server/model-script.ts";
-import { renderAnthropic } from "../../fakes/model-server/render-anthropic.ts";
-import { renderCompletions } from "../../fakes/model-server/render-completions.ts";
-import { renderGemini } from "../../fakes/model-server/render-gemini.ts";
-import { renderResponses } from "../../fakes/model-server/render-responses.ts";
-import type { RenderedReply, ScriptedReply } from "../../fakes/model-server/scripted-reply.ts";
+import { eventText } from "../../../runner/scripted-model/deliver-reply.ts";
+import { fillReply } from "../../../runner/scripted-model/fill-reply.ts";
+import { Turn } from "../../../core/model/model-script.ts";
+import { renderAnthropic } from "../../../runner/scripted-model/render-anthropic.ts";
+import { renderCompletions } from "../../../runner/scripted-model/render-completions.ts";
+import { renderGemini } from "../../../runner/scripted-model/render-gemini.ts";
+import { renderResponses } from "../../../runner/scripted-model/render-responses.ts";
+import type {
+  RenderedReply,
+  ScriptedReply,
+} from "../../../runner/scripted-model/scripted-reply.ts";
 
 export const PROTOCOLS: readonly ModelProtocol[] = [
   "anthropic-messages",

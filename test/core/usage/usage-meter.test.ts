@@ -4,7 +4,7 @@ import type { ModelProtocol } from "../../../core/model/exchange.ts";
 import { promptTokens, totalTokens } from "../../../core/model/usage-buckets.ts";
 import type { UsageReading } from "../../../core/model/usage-reading.ts";
 import { UsageMeter } from "../../../core/usage/usage-meter.ts";
-import { ScriptedUsage } from "../../fakes/model-server/model-script.ts";
+import { ScriptedUsage } from "../../../core/model/model-script.ts";
 import { PROTOCOLS, bytesOf, cutAt, renderedReply } from "./rendered-replies.ts";
 
 function meterStream(protocol: ModelProtocol, parts: readonly Uint8Array[]): UsageReading {

@@ -1,5 +1,5 @@
-import type { ModelProtocol } from "../../../core/model/exchange.ts";
-import { listOf, recordOf, textOf } from "../../../core/usage/json-view.ts";
+import type { ModelProtocol } from "../../core/model/exchange.ts";
+import { listOf, recordOf, textOf } from "../../core/usage/json-view.ts";
 import type { OfferedTool } from "./scripted-reply.ts";
 
 /** What the scripted model looks at in a request. */

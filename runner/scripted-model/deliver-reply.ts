@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Fault, ModelScript } from "./model-script.ts";
+import type { Fault, ModelScript } from "../../core/model/model-script.ts";
 import { newId } from "./scripted-reply.ts";
 import type { RenderedReply, StreamEvent } from "./scripted-reply.ts";
 

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { ModelProtocol } from "../../../core/model/exchange.ts";
-import type { Fault } from "./model-script.ts";
+import type { ModelProtocol } from "../../core/model/exchange.ts";
+import type { Fault } from "../../core/model/model-script.ts";
 
 /** One request as the scripted server saw it. */
-export interface JournalEntry {
+export interface ScriptRequest {
   readonly index: number;
   readonly method: string;
   readonly path: string;

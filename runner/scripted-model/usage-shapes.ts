@@ -1,5 +1,5 @@
-import type { ModelProtocol } from "../../../core/model/exchange.ts";
-import type { ScriptedUsage } from "./model-script.ts";
+import type { ModelProtocol } from "../../core/model/exchange.ts";
+import type { ScriptedUsage } from "../../core/model/model-script.ts";
 
 /** A script's usage in each provider's own manner of counting (notes/agents 7). */
 export function usageShape(protocol: ModelProtocol, usage: ScriptedUsage): Record<string, unknown> {

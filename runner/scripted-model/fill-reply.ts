@@ -1,5 +1,5 @@
-import { recordOf } from "../../../core/usage/json-view.ts";
-import type { Turn } from "./model-script.ts";
+import { recordOf } from "../../core/usage/json-view.ts";
+import type { Turn } from "../../core/model/model-script.ts";
 import type { ModelRequest } from "./read-model-request.ts";
 import type { OfferedTool, ReplyCall, ScriptedReply } from "./scripted-reply.ts";
 import { usageShape } from "./usage-shapes.ts";

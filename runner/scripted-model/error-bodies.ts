@@ -1,4 +1,4 @@
-import type { ModelProtocol } from "../../../core/model/exchange.ts";
+import type { ModelProtocol } from "../../core/model/exchange.ts";
 import { newId } from "./scripted-reply.ts";
 
 const ANTHROPIC_TYPES: ReadonlyMap<number, string> = new Map([
