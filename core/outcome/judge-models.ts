@@ -26,8 +26,8 @@ const UNPAYABLE = new Set(["unbounded", "unpriced"]);
  * Decides whether the models were at fault for how a trial ended (attack 7, 8), from the rows of its
  * requests in the order in which they ended. Only requests of the main work void and redeem: the agent
  * must have ended on a failure of the provider or the network, without a later success. What the agent
- * caused itself (400, 404, 413) does not void, unless no request ever succeeded: then nothing of the
- * agent was measured. A reply of status 200 that holds an error or nothing is a failure like any other.
+ * caused itself (400, 404, 413, a prompt longer than the model's context) is its limit, unless no request
+ * ever succeeded: then nothing of the agent was measured. A reply of status 200 that holds an error or nothing is a failure like any other.
  */
 export function judgeModels(rows: readonly RequestRow[], stop: ModelStop | null): ModelEnd {
   if (stop !== null) {
@@ -48,9 +48,16 @@ export function judgeModels(rows: readonly RequestRow[], stop: ModelStop | null)
   }
   if (last !== null && isUnpayable(last)) return { kind: "budget", message: unpayable(last) };
   if (last !== null) return failed(...apiError(main, last));
-  const neverServed = main.length > 0 && !main.some(isSuccess) && main.some(isRejected);
-  const rejected = neverServed ? main.findLast(isRejected) : undefined;
-  return rejected === undefined ? { kind: "sound" } : failed(...apiError(main, rejected));
+  const rejected = main.findLast((row) => isSuccess(row) || isRejected(row));
+  if (rejected === undefined || isSuccess(rejected)) return { kind: "sound" };
+  if (!main.some(isSuccess)) return failed(...apiError(main, rejected));
+  return { kind: "rejected", error: ownMistake(rejected) };
+}
+
+/** The tag of a graded trial whose agent got no further. */
+function ownMistake({ upstream_status: status }: RequestRow): AgentError {
+  const message = `provider rejected request (HTTP ${String(status)}): the agent ended on a request of its own making`;
+  return { category: "provider_rejected", message };
 }
 
 /** A recorded request that the provider, or the network on the way to it, failed. */

@@ -56,6 +56,11 @@ export interface OpenModels {
   heldMs(): number;
   /** Why nothing is served any more; null while requests are. An agent whose models are gone is stopped. */
   stopped(): { readonly message: string } | null;
+  /**
+   * Whether the provider or the network failed and nothing has succeeded since: an agent that ended its
+   * turn on that is asked nothing more. Absent where nobody keeps a record.
+   */
+  isFailing?(): boolean;
   /** Refuses everything from now on and breaks off what is in flight: the agent is being stopped. */
   stop(message: string): void;
   /**
@@ -84,6 +89,8 @@ export type ModelEnd =
       readonly error: AgentError;
       readonly info: Diagnostics["api_error_info"];
     }
+  /** The agent ended on requests of its own that were wrong; its work is graded, tagged with this. */
+  | { readonly kind: "rejected"; readonly error: AgentError }
   /** The command's pot refused to pay for more. */
   | { readonly kind: "budget"; readonly message: string }
   /** A limit that the user set for each trial; the work is graded. */

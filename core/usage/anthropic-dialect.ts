@@ -23,6 +23,7 @@ export class AnthropicDialect implements UsageDialect {
   #stopReason: string | null = null;
   #error: string | null = null;
   #isFinal = false;
+  #hasStopped = false;
   readonly #counts = new RisingCounts();
 
   read(event: unknown): void {
@@ -38,10 +39,15 @@ export class AnthropicDialect implements UsageDialect {
       this.#counts.tell("output_tokens", numberOf(recordOf(usage)["output_tokens"]));
       this.#stopReason = textOf(recordOf(delta)["stop_reason"]) ?? this.#stopReason;
       this.#isFinal ||= numberOf(recordOf(usage)["output_tokens"]) !== null;
-    } else if (error !== undefined) this.#error = errorText(error);
+    } else if (type === "message_stop") this.#hasStopped = true;
+    else if (error !== undefined) this.#error = errorText(error);
   }
 
   endMark(): void {}
+
+  hasEnded(): boolean {
+    return this.#hasStopped || this.#stopReason !== null;
+  }
 
   outputSoFar(): number {
     return numberOf(this.#usage["output_tokens"]) ?? 0;

@@ -51,6 +51,10 @@ export class CompletionsDialect implements UsageDialect {
     this.#ended = true;
   }
 
+  hasEnded(): boolean {
+    return this.#ended || this.#allFinished();
+  }
+
   outputSoFar(): number {
     return this.#usage === null ? 0 : (numberOf(this.#usage[FIELDS.completion]) ?? 0);
   }
@@ -65,9 +69,12 @@ export class CompletionsDialect implements UsageDialect {
       extras: [...inclusiveExtras(usage, FIELDS), ...tierExtras(this.#tier)],
       raw: this.#usage,
     };
-    const allFinished = this.#open.size > 0 && this.#finished.size === this.#open.size;
-    const isFinal = this.#usage !== null && (this.#ended || allFinished);
+    const isFinal = this.#usage !== null && this.hasEnded();
     return readingOf(facts, isFinal, () => this.#counts.checked(inclusiveUsage(usage, FIELDS)));
+  }
+
+  #allFinished(): boolean {
+    return this.#open.size > 0 && this.#finished.size === this.#open.size;
   }
 
   #takeChoice(choice: JsonRecord): void {

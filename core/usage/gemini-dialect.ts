@@ -33,6 +33,10 @@ export class GeminiDialect implements UsageDialect {
 
   endMark(): void {}
 
+  hasEnded(): boolean {
+    return this.#stopReason !== null;
+  }
+
   outputSoFar(): number {
     const usage = this.#usage ?? {};
     return (

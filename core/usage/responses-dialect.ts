@@ -49,6 +49,10 @@ export class ResponsesDialect implements UsageDialect {
 
   endMark(): void {}
 
+  hasEnded(): boolean {
+    return this.#isFinal;
+  }
+
   outputSoFar(): number {
     return this.#usage === null ? 0 : (numberOf(this.#usage[FIELDS.completion]) ?? 0);
   }

@@ -10,5 +10,7 @@ export interface UsageDialect {
   endMark(): void;
   /** Output tokens told so far, for a cap that holds within the stream; 0 where nothing was told. */
   outputSoFar(): number;
+  /** The reply said that it is whole: its end mark came, or why the model stopped. */
+  hasEnded(): boolean;
   reading(): UsageReading;
 }

@@ -63,6 +63,11 @@ export class UsageMeter {
     return this.#dialect.outputSoFar();
   }
 
+  /** Whether the reply itself told its end; one that did not has broken off, however its bytes ended. */
+  get hasEnded(): boolean {
+    return this.#dialect.hasEnded();
+  }
+
   /** The figure that counts has come; whatever follows adds nothing to it. */
   get isFinal(): boolean {
     return this.#dialect.reading().status !== "incomplete";

@@ -58,6 +58,9 @@ export async function relayReply(
   }
 }
 
+/** Thrown for a stream whose bytes ended although its answer had not. */
+class UnfinishedReply extends Error {}
+
 class ReplyPump {
   readonly #relayed: RelayedCall;
   readonly #reply: UpstreamReply;
@@ -139,7 +142,8 @@ class ReplyPump {
     if (this.isCapped) {
       record.end = "capped";
       await this.#write(this.#assembler.cappedEnding(this.#meter.outputSoFar));
-    } else if (this.#renamer !== null && this.#isStream) await this.#write(this.#renamer.end());
+    } else if (this.#isUnfinished()) throw new UnfinishedReply("the answer has no end");
+    else if (this.#renamer !== null && this.#isStream) await this.#write(this.#renamer.end());
     else if (this.#renamer !== null) {
       const text = Buffer.concat(this.#held).toString("utf8");
       const isJson = parseJson(text) !== undefined;
@@ -178,6 +182,16 @@ class ReplyPump {
     this.#held.push(chunk);
   }
 
+  /**
+   * A connection that is closed cleanly in the middle of an answer (a gateway's restart does that) is as
+   * good as cut: agents must not take the part for the whole, nor the trial's record for an answer.
+   */
+  #isUnfinished(): boolean {
+    if (!this.#isStream || this.#assembler.visibleChars === 0) return false;
+    const { error } = this.#meter.end();
+    return error === null && !this.#meter.hasEnded;
+  }
+
   #mayReachCap(chars: number): boolean {
     const { outputCap } = this.#relayed;
     if (outputCap === null || !this.#isStream) return false;
@@ -203,5 +217,6 @@ function isEventStream({ headers }: UpstreamReply, { facts }: PreparedCall): boo
 
 /** Tells what ended a relay that did not end by itself. */
 export function isBrokenOff(failure: unknown): boolean {
-  return failure instanceof UpstreamError || failure instanceof RenameError;
+  const kinds = [UpstreamError, RenameError, UnfinishedReply];
+  return kinds.some((kind) => failure instanceof kind);
 }

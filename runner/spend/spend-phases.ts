@@ -1,6 +1,7 @@
 import { BenchError, messageOf } from "../../core/errors.ts";
 import type { ModelUse } from "../../core/ports/model-access.ts";
 import type { AgentError } from "../../core/model/outcome.ts";
+import type { AgentEnd } from "../../core/outcome/trial-evidence.ts";
 import { AGENT_NODE, type AgentReport } from "../agents/agent.ts";
 import type { AttemptState } from "../attempt-state.ts";
 import type { SetUp } from "../start-sandbox.ts";
@@ -82,6 +83,9 @@ function judge(state: AttemptState, { end, calls }: ModelUse, heldMs: number): v
     case "trial-limit":
       if (report !== null) state.report = { ...report, end: COST_LIMIT };
       return;
+    case "rejected":
+      if (report !== null) state.report = { ...report, end: rejectedEnd(report.end, end.error) };
+      break;
     case "sound":
       break;
   }
@@ -90,6 +94,13 @@ function judge(state: AttemptState, { end, calls }: ModelUse, heldMs: number): v
     state.stop ??= { kind: "models", error: { category: "infra_failure", message } };
   } else if (calls.main_requests === 0 && report !== null && report.toolCalls === 0)
     state.stop ??= { kind: "models", error: errorOfIdle(report) };
+}
+
+/** Agents tell a refused request as an error of the protocol's, as the end of their turn, or not at all. */
+function rejectedEnd(end: AgentEnd, error: AgentError): AgentEnd {
+  const isItsWord =
+    end.kind === "completed" || (end.kind === "error" && end.error.category === "acp_error");
+  return isItsWord ? { kind: "error", error, exitCode: null } : end;
 }
 
 /** Why an agent did nothing: its own error, where it told one (spec 2.3). */

@@ -147,6 +147,17 @@ describe("a trial whose models were sound", () => {
     expect(record?.outcome).toEqual({ kind: "scored", reward: 1, passed: true, limit: "cost" });
   });
 
+  const told = { category: "acp_error", message: "too long" } as const;
+  const failed = { kind: "error", error: told, exitCode: null } as const;
+  const stopped = { kind: "limit", limit: "wall-clock", error: null } as const;
+
+  test.each([failed, stopped])("and refused it is graded and tagged: $kind", async (agentEnd) => {
+    const error = { category: "provider_rejected", message: "HTTP 400" } as const;
+    const { record } = await runOne({ agentEnd, end: { kind: "rejected", error } });
+    expect(record?.outcome).toMatchObject({ kind: "scored", reward: 1 });
+    expect(record?.error).toEqual(agentEnd.kind === "limit" ? null : error);
+  });
+
   test("and asked nothing while its agent did nothing has no score", async () => {
     const { record } = await runOne({ calls: { main_requests: 0 }, toolCalls: 0 });
     expect(record?.outcome).toMatchObject({

@@ -90,7 +90,7 @@ describe("the provider's fault", () => {
 
   test("is no refusal within a 200 that the agent caused itself, once any was served", () => {
     const row = answered(200, { reply_failure: "rejected" });
-    expect(judgeModels([answered(200), row], null)).toEqual({ kind: "sound" });
+    expect(judgeModels([answered(200), row], null).kind).toBe("rejected");
     expect(judgeModels([row], null)).toMatchObject({
       kind: "failed",
       error: { category: "api_error" },
@@ -111,8 +111,18 @@ describe("the provider's fault", () => {
   });
 
   test("is none where the agent's own request was wrong, once any was served", () => {
-    for (const status of [400, 404, 413])
-      expect(judgeModels([answered(200), answered(status)], null)).toEqual({ kind: "sound" });
+    for (const status of [400, 404, 413]) {
+      const end = judgeModels([answered(200), answered(status)], null);
+      const message = expect.stringContaining(`(HTTP ${String(status)})`);
+      expect(end).toEqual({ kind: "rejected", error: { category: "provider_rejected", message } });
+      expect(judgeModels([answered(status), answered(200)], null)).toEqual({ kind: "sound" });
+      const side = answered(status, { purpose: "title" });
+      expect(judgeModels([answered(200), side], null)).toEqual({ kind: "sound" });
+      // A failure of the provider stays one, whatever the agent asks after it.
+      expect(judgeModels([answered(200), answered(503), answered(status)], null).kind).toBe(
+        "failed",
+      );
+    }
   });
 
   test("is that nothing was ever served, whatever the status", () => {

@@ -104,16 +104,21 @@ for (const protocol of PROTOCOLS) {
     },
   );
 
-  test(`${protocol}: a clean end without the final usage is charged in full`, async () => {
-    const server = await aModelServer({ faults: [{ kind: "no-usage" }] });
-    const { proxy, rows } = await aProxy(server.origin);
-    await (await ask(proxy, { protocol })).text();
+  test(`${protocol}: a clean end in the middle of an answer is a break too, charged in full`, async () => {
+    const server = await aModelServer({
+      turns: [{ reasoning: "a", text: "b".repeat(60) }],
+      faults: [{ kind: "no-usage" }],
+    });
+    const { proxy, rows, gate } = await aProxy(server.origin);
+    expect(await textOrCut(await ask(proxy, { protocol }))).toBe("cut");
     await proxy.close();
     expect(rows[0]).toMatchObject({
-      end: "answered",
+      end: "cut",
+      status: 200,
       usage_status: "incomplete",
       cost_status: "reserved",
     });
+    expect(gate.settled[0]?.actual.kind).toBe("unknown");
   });
 }
 
