@@ -1,4 +1,3 @@
-import { hasCaps } from "../core/ledger/caps.ts";
 import type { BudgetSummary } from "../core/model/ledger-budget.ts";
 import type { RunPlan } from "../core/model/plan.ts";
 import type { RunSettings } from "../core/model/settings.ts";
@@ -7,12 +6,13 @@ import { mixedImages } from "../core/results/mixed-images.ts";
 import type { Agent, InstalledAgent } from "../runner/agents/agent.ts";
 import { chooseRunAgent } from "./choose-run-agent.ts";
 import { interruptedRun } from "./interrupted-run.ts";
+import { openRepeat } from "./open-repeat.ts";
 import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
 import { removeOrphans } from "./remove-orphans.ts";
 import type { RunDeps, RunWorld } from "./run-deps.ts";
 import { type EndedJob, runJob } from "./run-job.ts";
-import type { RunSpend, SpendOptions } from "./run-spend.ts";
 import { resolveRunModels, type RunModels } from "./run-models.ts";
+import { type StartedRun, startRun } from "./start-run.ts";
 import { writeMatrixSummary } from "./write-matrix-summary.ts";
 
 /** A run that ended by itself: every repeat was carried out, whatever its trials' outcomes. */
@@ -45,11 +45,12 @@ export async function runBenchmark(settings: RunSettings, world: RunWorld): Prom
     await clearOrphans({ ...world, backend });
     const installed = await installAgent(agent, backend.caps.platform, world);
     try {
-      const spend = await openSpend({ plan, models, world });
+      const search = { plan, score: input.request.score };
+      const started = await startRun(search, models, { ...world, backend });
       try {
-        return await runRepeats(plan, installed.agent, { ...world, backend, spend });
+        return await runRepeats(started, installed.agent);
       } finally {
-        await spend?.close();
+        await started.deps.spend?.close();
       }
     } finally {
       await installed.release();
@@ -70,28 +71,23 @@ async function installAgent(
   return await agent.install({ trees, platform, signal, onInstall });
 }
 
-/**
- * Null for a run that spends nothing anybody counts, one without models and without a cap: it does not
- * even load what counts.
- */
-async function openSpend(options: SpendOptions): Promise<RunSpend | null> {
-  if (options.models === null && !hasCaps(options.plan.settings)) return null;
-  const { openRunSpend } = await import("./run-spend.ts");
-  return await openRunSpend(options);
-}
-
 /** Attack 3: which host gets the key is told before anything goes there. */
 function tellRoute({ resolved, endpoints }: RunModels, { onEvent }: RunWorld): void {
   const hosts = [...new Set(endpoints.map(({ baseUrl }) => new URL(baseUrl).host))];
   onEvent({ type: "key-route", keyName: resolved.keyName, hosts });
 }
 
-async function runRepeats(plan: RunPlan, agent: Agent, deps: RunDeps): Promise<EndedRun> {
+async function runRepeats(started: StartedRun, agent: Agent): Promise<EndedRun> {
+  const { search, deps } = started;
+  const { plan } = search;
   const jobs: EndedJob[] = [];
   let matrixSummary: string | null = null;
   for (const job of plan.jobs) {
-    if (deps.signal.aborted) break;
-    jobs.push(await runJob(plan, job, agent, deps));
+    const isFirst = jobs.length === 0;
+    // The first job is open already, and is closed by being run.
+    if (deps.signal.aborted && !isFirst) break;
+    const opened = isFirst ? started.first : await openRepeat(job, search, deps);
+    jobs.push(await runJob(plan, opened, agent, deps));
     if (plan.settings.trials > 1) matrixSummary = await writeMatrixSummary(plan, jobs, deps);
   }
   warnOfMixedImages(jobs, deps);

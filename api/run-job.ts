@@ -1,10 +1,9 @@
 import type { JobPlan, RunPlan } from "../core/model/plan.ts";
-import { evaluationFile } from "../core/plan/evaluation-file.ts";
-import { isAutomaticJobName } from "../core/plan/job-name.ts";
 import { planJob } from "../core/plan/plan-job.ts";
-import { readEarlierJob, readEvaluation } from "../core/plan/read-earlier-jobs.ts";
-import type { JobFolder, OpenJobRequest } from "../core/ports/job-store.ts";
+import { readEarlierJob } from "../core/plan/read-earlier-jobs.ts";
+import type { JobFolder } from "../core/ports/job-store.ts";
 import type { Agent } from "../runner/agents/agent.ts";
+import type { OpenedJob } from "./open-repeat.ts";
 import type { RunDeps } from "./run-deps.ts";
 import { runTrials } from "./run-trials.ts";
 import { type JobTree, writeJobFiles } from "./write-job-files.ts";
@@ -28,12 +27,11 @@ export interface EndedJob {
  */
 export async function runJob(
   plan: RunPlan,
-  planned: JobPlan,
+  { planned, folder }: OpenedJob,
   agent: Agent,
   deps: RunDeps,
 ): Promise<EndedJob> {
   const startedMs = deps.clock.monotonicMs();
-  const folder = await deps.store.openJob(await openRequest(plan, planned, deps));
   try {
     const job = await planUnderLease(plan, planned, folder, deps);
     deps.onEvent({ type: "job-started", job, jobDir: folder.dir });
@@ -58,19 +56,6 @@ export async function runJob(
   } finally {
     await folder.close();
   }
-}
-
-/** evaluation.json of a resumed job keeps its first start, so that a resume that changes nothing writes nothing. */
-async function openRequest(plan: RunPlan, job: JobPlan, deps: RunDeps): Promise<OpenJobRequest> {
-  const { jobsDir, jobName } = job;
-  const earlier = job.resumed ? await readEvaluation(deps.store, { jobsDir, jobName }) : null;
-  const recorded = earlier?.created_at_utc ?? null;
-  const createdAt = recorded === null ? deps.clock.now() : new Date(recorded);
-  const automatic = plan.settings.jobName === null && isAutomaticJobName(jobName);
-  // A pot that a job once drew from stays named, also by a command that spends nothing.
-  const pot = deps.spend?.pot ?? earlier?.pot ?? null;
-  const mode = job.resumed ? "resume" : automatic ? "new-automatic" : "new";
-  return { jobsDir, jobName, mode, evaluation: evaluationFile(plan, job, createdAt, pot) };
 }
 
 /** Another process may have worked in the folder between the plan and the lease. */

@@ -68,7 +68,8 @@ export function readEarlierAttempt(stored: StoredAttempt): EarlierAttempt {
   return { kind: "ended", rolloutName, taskName: record.taskName, record };
 }
 
-async function readJobsFolder(
+/** The jobs of one jobs folder that the plan can depend on, as `readEarlierJobs` finds them. */
+export async function readJobsFolder(
   store: JobStore,
   jobsDir: string,
   question: EarlierQuestion,

@@ -74,6 +74,12 @@ export interface JobFolder extends JobRef {
   close(): Promise<void>;
 }
 
+/** Held by one process at a time; ends with it. */
+export interface StartClaim {
+  /** Idempotent. */
+  release(): Promise<void>;
+}
+
 /** Where jobs are kept. Names and links inside are hostile: none is followed, none leaves the root. */
 export interface JobStore {
   /** Throws `BenchError` (`usage`) when jobs cannot be made below `jobsDir`; creates nothing. */
@@ -81,6 +87,13 @@ export interface JobStore {
   /** Names of the folders directly below `jobsDir`, in byte order; none when it does not exist. */
   jobNames(jobsDir: string): Promise<readonly string[]>;
   readJob(ref: JobRef): Promise<StoredJob>;
+  /**
+   * The right to decide which job the runs of this name (their settings' digest) go on with, until that
+   * job stands: of two commands that start at once, the second one finds the first one's job and pot.
+   * Waits for a process that holds it; one that is dead does not. Throws `BenchError` (`usage`), naming
+   * the process, when a minute was not enough, and what `signal` was aborted with.
+   */
+  claimStart(name: string, signal: AbortSignal): Promise<StartClaim>;
   /**
    * Takes the job's lease, and throws `BenchError` (`usage`) when another process may still hold it.
    * A resumed job is put in order first: leftovers of a killed writer go, a missing seal is written.

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { setTimeout } from "node:timers/promises";
+import type { StartClaim } from "../../core/ports/job-store.ts";
 import { collect, EVALUATION, isBenchError, NAME, open, started } from "./job-store-fixture.ts";
 import type { JobStoreCase } from "./job-store-fixture.ts";
+
+const NEVER = new AbortController().signal;
 
 /** What every `JobStore` promises, as data, so that each adapter and each fake runs the same cases. */
 export const jobStoreContract: readonly JobStoreCase[] = [
@@ -56,6 +60,48 @@ export const jobStoreContract: readonly JobStoreCase[] = [
       const next = await open(other, { mode: "resume" });
       assert.notEqual(next.token, job.token);
       await next.close();
+    },
+  },
+  {
+    promise: "lets one process at a time decide how a run starts, and keeps no other run waiting",
+    check: async ({ store, rival }) => {
+      const first = await store.claimStart("a1", NEVER);
+      let second: StartClaim | null = null;
+      const waiting = rival.claimStart("a1", NEVER).then((claim) => (second = claim));
+      const other = await rival.claimStart("b2", NEVER);
+      await other.release();
+      await setTimeout(60);
+      assert.equal(second, null);
+      await first.release();
+      const claim = await waiting;
+      // Released long ago: nothing of the new holder's goes with it.
+      await first.release();
+      await assert.rejects(store.claimStart("a1", AbortSignal.timeout(60)));
+      await claim.release();
+      await (await store.claimStart("a1", NEVER)).release();
+    },
+  },
+  {
+    promise: "stops waiting for another run's start when it is told to, with the reason",
+    check: async ({ store, rival }) => {
+      const held = await store.claimStart("a1", NEVER);
+      const stop = new AbortController();
+      const waiting = rival.claimStart("a1", stop.signal);
+      waiting.catch(() => undefined);
+      await setTimeout(10);
+      stop.abort("stopped");
+      await assert.rejects(waiting);
+      await held.release();
+    },
+  },
+  {
+    promise: "shows no job while a run starts, and leaves nothing behind when none was made",
+    check: async ({ store, jobsDir }) => {
+      const claim = await store.claimStart("a1", NEVER);
+      assert.deepEqual(await store.jobNames(jobsDir), []);
+      assert.deepEqual(await collect(store.listJobs(jobsDir)), []);
+      await claim.release();
+      assert.deepEqual(await store.jobNames(jobsDir), []);
     },
   },
   {

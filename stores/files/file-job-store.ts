@@ -10,6 +10,7 @@ import type {
   JobRef,
   JobStore,
   OpenJobRequest,
+  StartClaim,
   StoredJob,
 } from "../../core/ports/job-store.ts";
 import { identifyProcess } from "../../host/process-identity.ts";
@@ -24,6 +25,7 @@ import { listEntries, listFolders, readAttempts } from "./read-attempts.ts";
 import { readFileBytes } from "./read-file.ts";
 import { checkName } from "./safe-path.ts";
 import { checkSealOf } from "./seal-folder.ts";
+import { takeStartClaim } from "./start-claim.ts";
 import { isMissing, reasonOf, storeError } from "./store-error.ts";
 import { temporaryName } from "./temporary-name.ts";
 import { syncFolder, writeAtomic } from "./write-atomic.ts";
@@ -36,6 +38,8 @@ export interface FileJobStoreOptions {
   readonly leaseMs?: number;
   /** Of `identifyProcess`; this process by default. */
   readonly owner?: string;
+  /** How long another command that is starting is waited for. */
+  readonly claimWaitMs?: number;
 }
 
 /**
@@ -45,6 +49,9 @@ export interface FileJobStoreOptions {
 export class FileJobStore implements JobStore {
   readonly #root: string;
   readonly #lease: LeaseOptions;
+  readonly #claimWaitMs: number;
+  /** Folders that a claim was the first to need; the next new job takes them away again if it can. */
+  #madeForClaim: readonly string[] = [];
 
   constructor(root: string, options: FileJobStoreOptions = {}) {
     this.#root = root;
@@ -52,6 +59,7 @@ export class FileJobStore implements JobStore {
       leaseMs: options.leaseMs ?? 120_000,
       owner: options.owner ?? identifyProcess(),
     };
+    this.#claimWaitMs = options.claimWaitMs ?? 60_000;
   }
 
   async checkWritable(jobsDir: string): Promise<void> {
@@ -86,6 +94,24 @@ export class FileJobStore implements JobStore {
       foreign: isForeign(jobName, await listEntries(dir)),
       attempts: () => readAttempts(dir),
     };
+  }
+
+  async claimStart(name: string, signal: AbortSignal): Promise<StartClaim> {
+    const made = await this.#makeJobsDir(this.#root);
+    this.#madeForClaim = made;
+    try {
+      const options = { ...this.#lease, waitMs: this.#claimWaitMs };
+      const claim = await takeStartClaim(this.#root, name, options, signal);
+      return {
+        release: async () => {
+          await claim.release();
+          await removeUnused(made);
+        },
+      };
+    } catch (error) {
+      await removeUnused(made);
+      throw error;
+    }
   }
 
   async openJob(request: OpenJobRequest): Promise<JobFolder> {
@@ -152,7 +178,8 @@ export class FileJobStore implements JobStore {
   async #make(request: OpenJobRequest): Promise<JobFolder> {
     const { jobsDir, evaluation } = request;
     checkName(request.jobName);
-    const made = await this.#makeJobsDir(jobsDir);
+    const made = [...this.#madeForClaim, ...(await this.#makeJobsDir(jobsDir))];
+    this.#madeForClaim = [];
     const temporary = join(jobsDir, temporaryName());
     let lease: Lease | null = null;
     try {

@@ -14,6 +14,12 @@ const LeaseHolder = z.object({
 });
 export type LeaseHolder = z.infer<typeof LeaseHolder>;
 
+/** A lease in other hands. */
+export interface Holding {
+  /** `what` is already going on: `usage`, naming the process. */
+  readonly refusal: (what: string) => BenchError;
+}
+
 const NAME = /^([0-9a-f]{32})\.(\d{1,15})$/u;
 
 /** The name of a lease's file: whose it is and until when, so that both change in one renaming. */
@@ -45,10 +51,11 @@ export class LeaseEntry {
     return state === "dead" || (state === "unknown" && this.#expiresMs < Date.now());
   }
 
-  refusal(text: string, jobDir: string): BenchError {
+  /** `text`: the file's, which names its process. */
+  holding(text: string): Holding {
     const holder = parseHolder(text);
     const isHere = processState(holder?.owner ?? "") === "alive";
-    return refusal(jobDir, holder, isHere ? null : this.expiresAt);
+    return { refusal: (what) => refusal(what, holder, isHere ? null : this.expiresAt) };
   }
 }
 
@@ -60,20 +67,21 @@ export function readForeignLock(text: string, jobDir: string): BenchError | null
   const holder = parseHolder(text);
   // Written without care by a process that was killed: nothing says that anyone works here.
   if (holder === null || holder.token !== undefined) return null;
-  if (holder.host !== hostname()) return refusal(jobDir, holder, null);
+  const running = `job ${jobDir} is already running`;
+  if (holder.host !== hostname()) return refusal(running, holder, null);
   // A pid alone may have been given to another process since; then a person has to decide.
   const state = processState(identifyProcess(holder.pid));
-  return state === "alive" ? refusal(jobDir, holder, null) : null;
+  return state === "alive" ? refusal(running, holder, null) : null;
 }
 
-function refusal(jobDir: string, holder: LeaseHolder | null, until: string | null): BenchError {
+function refusal(what: string, holder: LeaseHolder | null, until: string | null): BenchError {
   const where = holder === null || holder.host === hostname() ? "" : ` on ${holder.host}`;
   const who = holder === null ? "another process" : `process ${holder.pid}${where}`;
   const next =
     until === null
       ? "wait for it to end, or pass --fresh for a new job"
       : `run the same command again after ${until}, or pass --fresh for a new job`;
-  return new BenchError("usage", `job ${jobDir} is already running in ${who}`, { next });
+  return new BenchError("usage", `${what} in ${who}`, { next });
 }
 
 function parseHolder(text: string): LeaseHolder | null {

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { lstatSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { BenchError } from "../../core/errors.ts";
 import { codeOf } from "../../host/error-code.ts";
 import { LeaseEntry, readForeignLock } from "./lease-entry.ts";
-import type { LeaseHolder } from "./lease-entry.ts";
+import type { Holding, LeaseHolder } from "./lease-entry.ts";
 import { readFileBytes } from "./read-file.ts";
 import { isMissing, storeError } from "./store-error.ts";
 import { temporaryName } from "./temporary-name.ts";
@@ -15,6 +15,14 @@ export const LEASE_FOLDER = ".evaluation.lease";
 export const LOCK_FILE = ".evaluation.lock";
 const MAX_TRIES = 100;
 const MAX_LOCK_BYTES = 65_536;
+
+/** Where a lease lies in its folder, and the copy for people beside it, where there is one. */
+export interface LeasePlace {
+  readonly folder: string;
+  readonly lockFile: string | null;
+}
+
+const JOB_LEASE: LeasePlace = { folder: LEASE_FOLDER, lockFile: LOCK_FILE };
 
 export interface LeaseOptions {
   /** How long others leave an owner alone that they cannot look up (another machine or container). */
@@ -36,6 +44,7 @@ export interface LeaseOptions {
 export class Lease {
   readonly token: string;
   #jobDir: string;
+  readonly #place: LeasePlace;
   readonly #options: LeaseOptions;
   readonly #startedAt = new Date().toISOString();
   readonly #lost = new AbortController();
@@ -44,23 +53,36 @@ export class Lease {
   /** The lock file is ours: until then it may be BenchFlow's, which stays. */
   #isShown = false;
 
-  private constructor(jobDir: string, entry: LeaseEntry, options: LeaseOptions) {
+  private constructor(jobDir: string, place: LeasePlace, entry: LeaseEntry, options: LeaseOptions) {
     this.token = entry.token;
     this.#jobDir = jobDir;
+    this.#place = place;
     this.#entry = entry;
     this.#options = options;
   }
 
   /** Throws `BenchError` (`usage`) when the owner is alive, or may be and its lease has not ended. */
   static async take(jobDir: string, options: LeaseOptions): Promise<Lease> {
+    const taken = await Lease.tryTake(jobDir, options);
+    if (taken instanceof Lease) return taken;
+    throw taken.refusal(`job ${jobDir} is already running`);
+  }
+
+  /** The lease, or who holds it: a process that lives, or that may and whose lease has not ended. */
+  static async tryTake(
+    dir: string,
+    options: LeaseOptions,
+    place: LeasePlace = JOB_LEASE,
+  ): Promise<Lease | Holding> {
     const token = randomBytes(16).toString("hex");
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const entry = new LeaseEntry(token, Date.now() + options.leaseMs);
-      const lease = new Lease(jobDir, entry, options);
+      const lease = new Lease(dir, place, entry, options);
       if (await lease.#claim()) return await lease.#begin();
-      await removeEndedHolder(jobDir);
+      const holding = await removeEndedHolder(join(dir, place.folder));
+      if (holding !== null) return holding;
     }
-    throw new BenchError("unavailable", `the lease of job ${jobDir} changes hands all the time`, {
+    throw new BenchError("unavailable", `the lease in ${dir} changes hands all the time`, {
       next: "run the same command again",
     });
   }
@@ -91,9 +113,10 @@ export class Lease {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     if (!this.#isHeld()) return;
-    if (this.#isShown) await rm(join(this.#jobDir, LOCK_FILE), { force: true });
+    const { lockFile } = this.#place;
+    if (this.#isShown && lockFile !== null) await rm(join(this.#jobDir, lockFile), { force: true });
     await unlink(this.#entryPath()).catch(ignoreMissing);
-    await rmdir(join(this.#jobDir, LEASE_FOLDER)).catch(ignoreTaken);
+    await rmdir(this.#folder).catch(ignoreTaken);
   }
 
   async #claim(): Promise<boolean> {
@@ -101,7 +124,7 @@ export class Lease {
     try {
       await mkdir(temporary);
       await writeFile(join(temporary, this.#entry.name), this.#text(), { flag: "wx" });
-      await rename(temporary, join(this.#jobDir, LEASE_FOLDER));
+      await rename(temporary, this.#folder);
       return true;
     } catch (error) {
       await rm(temporary, { recursive: true, force: true });
@@ -114,7 +137,8 @@ export class Lease {
 
   async #begin(): Promise<this> {
     try {
-      refuseForeignLock(this.#jobDir);
+      if (this.#place.lockFile !== null)
+        refuseForeignLock(join(this.#jobDir, this.#place.lockFile));
       this.#writeLockFile();
     } catch (error) {
       await this.release();
@@ -136,7 +160,7 @@ export class Lease {
     const next = new LeaseEntry(this.token, Date.now() + this.#options.leaseMs);
     try {
       // Synchronous, so that `check` never looks between the renaming and the new name.
-      renameSync(this.#entryPath(), join(this.#jobDir, LEASE_FOLDER, next.name));
+      renameSync(this.#entryPath(), join(this.#folder, next.name));
       this.#entry = next;
       this.#writeLockFile();
     } catch (error) {
@@ -167,8 +191,12 @@ export class Lease {
     this.#lost.abort(reason);
   }
 
+  get #folder(): string {
+    return join(this.#jobDir, this.#place.folder);
+  }
+
   #entryPath(): string {
-    return join(this.#jobDir, LEASE_FOLDER, this.#entry.name);
+    return join(this.#folder, this.#entry.name);
   }
 
   #text(): string {
@@ -184,10 +212,12 @@ export class Lease {
   }
 
   #writeLockFile(): void {
+    const { lockFile } = this.#place;
+    if (lockFile === null) return;
     const temporary = join(this.#jobDir, temporaryName());
     try {
       writeFileSync(temporary, this.#text(), { flag: "wx" });
-      renameSync(temporary, join(this.#jobDir, LOCK_FILE));
+      renameSync(temporary, join(this.#jobDir, lockFile));
       this.#isShown = true;
     } catch (error) {
       rmSync(temporary, { force: true });
@@ -196,24 +226,23 @@ export class Lease {
   }
 }
 
-/** Removes a holder that has ended, by its name; throws when it may still work. */
-async function removeEndedHolder(jobDir: string): Promise<void> {
-  const folder = join(jobDir, LEASE_FOLDER);
+/** Removes a holder that has ended, by its name; resolves to one that may still work. */
+async function removeEndedHolder(folder: string): Promise<Holding | null> {
   const names = await readdir(folder).catch(ignoreMissing);
   for (const name of names ?? []) {
     const path = join(folder, name);
     const text = readSmallText(path);
     if (text === null) continue;
     const entry = LeaseEntry.parse(name);
-    if (entry !== null && !entry.hasEnded(text)) throw entry.refusal(text, jobDir);
+    if (entry !== null && !entry.hasEnded(text)) return entry.holding(text);
     await unlink(path).catch(ignoreMissing);
   }
+  return null;
 }
 
-function refuseForeignLock(jobDir: string): void {
-  const path = join(jobDir, LOCK_FILE);
+function refuseForeignLock(path: string): void {
   const text = readSmallText(path);
-  const refusal = text === null ? null : readForeignLock(text, jobDir);
+  const refusal = text === null ? null : readForeignLock(text, dirname(path));
   if (refusal !== null) throw refusal;
 }
 

@@ -4,6 +4,7 @@ import { planDryRun } from "../../api/plan-dry-run.ts";
 import type { BackendProbe } from "../../api/probe-backend.ts";
 import { BenchError } from "../../core/errors.ts";
 import { ALL_CAPS, someSettings } from "../core/plan/plan-builders.ts";
+import { emptyDisk } from "../fakes/memory-disk.ts";
 import { writeFiles } from "../stores/task-folders/temp-tasks.ts";
 import { aScene } from "./run-scene.ts";
 
@@ -55,7 +56,7 @@ test("a dry run of a sandbox that cannot be had plans what the tasks allow, and 
   expect(plan.warnings).toEqual([
     "--env docker cannot be had here (no daemon answers): what it lacks for these tasks is not known",
   ]);
-  expect(store.disk).toEqual({ jobs: new Map(), files: new Map() });
+  expect(store.disk).toEqual(emptyDisk());
 });
 
 test("a dry run refuses what the run itself would, and asks no sandbox for it", async () => {

@@ -10,27 +10,14 @@ import type {
   JobRef,
   JobStore,
   OpenJobRequest,
+  StartClaim,
   StoredAttempt,
   StoredJob,
 } from "../../core/ports/job-store.ts";
 import type { ByteStream } from "../../core/ports/sandbox.ts";
 import { checkName, safeSegments } from "../../stores/files/safe-path.ts";
+import { claimIn, emptyDisk, type MemoryDisk, type MemoryJob } from "./memory-disk.ts";
 import { namesBelow } from "./names-below.ts";
-
-/** What a memory store holds; several stores may share it, as processes share a disk. */
-export interface MemoryDisk {
-  readonly jobs: Map<string, MemoryJob>;
-  /** Files of jobs folders, by path. */
-  readonly files: Map<string, Uint8Array>;
-}
-
-export interface MemoryJob extends JobRef {
-  readonly files: Map<string, Uint8Array>;
-  readonly attempts: Map<string, Map<string, Uint8Array>>;
-  owner: string | null;
-}
-
-export const emptyDisk = (): MemoryDisk => ({ jobs: new Map(), files: new Map() });
 
 /** A `JobStore` in memory, which keeps the same contract as the one on disk. */
 export class MemoryJobStore implements JobStore {
@@ -61,6 +48,11 @@ export class MemoryJobStore implements JobStore {
       foreign: false,
       attempts: () => attemptsOf(job),
     };
+  }
+
+  async claimStart(name: string, signal: AbortSignal): Promise<StartClaim> {
+    checkName(name);
+    return await claimIn(this.disk, name, signal);
   }
 
   async openJob(request: OpenJobRequest): Promise<JobFolder> {

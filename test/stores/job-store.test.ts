@@ -6,7 +6,8 @@ import { attemptFolderContract } from "../../stores/contract/attempt-folder-cont
 import { jobStoreContract } from "../../stores/contract/job-store-contract.ts";
 import type { JobStoreFixture } from "../../stores/contract/job-store-fixture.ts";
 import { FileJobStore } from "../../stores/files/file-job-store.ts";
-import { emptyDisk, MemoryJobStore } from "../fakes/memory-store.ts";
+import { emptyDisk } from "../fakes/memory-disk.ts";
+import { MemoryJobStore } from "../fakes/memory-store.ts";
 
 let dir = "";
 

@@ -1,53 +1,24 @@
 import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { identifyProcess } from "../../../host/process-identity.ts";
 import { FileJobStore } from "../../../stores/files/file-job-store.ts";
 import { Lease } from "../../../stores/files/lease.ts";
 import { EVALUATION, JOB_NAME, resultText } from "./result-text.ts";
+import { startRival } from "./start-rival.ts";
 import { openNew, sealedAttempt, temporaryFolder, treeOf } from "./store-builders.ts";
 
 const OPTIONS = { leaseMs: 60_000, owner: identifyProcess() };
 const TOKEN = "0123456789abcdef0123456789abcdef";
 const HOUR_MS = 3_600_000;
 
-interface Rival {
-  readonly child: ChildProcess;
-  ask(line: string): Promise<string>;
-}
-
-/** A real process that takes leases. */
-async function startRival(): Promise<Rival> {
-  const script = fileURLToPath(new URL("take-lease.child.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", script], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const exit = once(child, "exit");
-  onTestFinished(async () => {
-    child.kill("SIGKILL");
-    await exit;
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return {
-    child,
-    ask: async (line) => {
-      child.stdin.write(`${line}\n`);
-      const { value } = await lines.next();
-      return String(value);
-    },
-  };
-}
-
-/** A lease as another owner left it. */
-/** At once: no renewal of a lease that is held comes in between. */
+/** A lease as another owner left it, at once: no renewal of a lease that is held comes in between. */
 function plantLease(dir: string, owner: string, expiresInMs: number): void {
   mkdirSync(join(dir, ".evaluation.lease"));
   const text = { pid: 4711, host: "elsewhere", started_at: "2026-11-04T18:24:21Z", owner };

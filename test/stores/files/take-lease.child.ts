@@ -1,8 +1,9 @@
 import { createInterface } from "node:readline";
 import { identifyProcess } from "../../../host/process-identity.ts";
+import { FileJobStore } from "../../../stores/files/file-job-store.ts";
 import { Lease } from "../../../stores/files/lease.ts";
 
-/** Another process for the lease's tests: takes and releases leases as the lines on stdin say. */
+/** Another process for the lease's tests: takes leases and claims and releases leases as the lines on stdin say. */
 const options = { leaseMs: 60_000, owner: identifyProcess() };
 let held: Lease | null = null;
 
@@ -14,6 +15,10 @@ async function obey(line: string): Promise<string> {
     return "released";
   }
   try {
+    if (verb === "claim") {
+      await new FileJobStore(dir).claimStart("a1", AbortSignal.timeout(10_000));
+      return "claimed";
+    }
     held = await Lease.take(dir, options);
     return "won";
   } catch {
