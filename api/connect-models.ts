@@ -1,10 +1,14 @@
 import type { TrialAccount } from "../core/ledger/trial-account.ts";
+import { type ModelScript, scriptOf } from "../core/model/model-script.ts";
+import type { AttemptSpec } from "../core/model/trial.ts";
 import type { ModelAccess } from "../core/ports/model-access.ts";
 import type { ModelUpstream } from "../core/ports/model-upstream.ts";
 import type { KeyHeader } from "../core/providers/provider.ts";
 import type { ResolvedEndpoint } from "../core/providers/resolve-model.ts";
 import { proxiedModels, type ProxiedModelsOptions } from "../runner/model-access/proxied-models.ts";
 import { createHttpUpstream, type Credential } from "../runner/proxy/http-upstream.ts";
+import { scriptedUpstreams } from "../runner/scripted-model/scripted-upstreams.ts";
+import type { RunScript } from "./model-script-file.ts";
 import type { RunModels } from "./run-models.ts";
 
 type Connection = Pick<
@@ -25,14 +29,24 @@ export function connectModels(account: TrialAccount, connection: Connection): Mo
       credential: () => Promise.resolve(credentialOf(endpoint.keyHeader, key)),
     });
   const [first, ...others] = models.endpoints;
+  const { script } = models;
   return proxiedModels(account, {
     ...shared,
     provider,
     model,
     prices: models.prices,
     secrets: key.length > 1 ? [key] : [],
-    connect: () => [upstream(first), ...others.map(upstream)],
+    connect: (spec) =>
+      script === null
+        ? [upstream(first), ...others.map(upstream)]
+        : scriptedUpstreams(turnsFor(spec, script), models.endpoints),
   });
+}
+
+function turnsFor({ task }: AttemptSpec, { name, file }: RunScript): ModelScript {
+  const own = scriptOf(file, task.name);
+  if (own === null) throw new Error(`${name} has no turns for ${task.name}`);
+  return own;
 }
 
 function credentialOf(keyHeader: KeyHeader, key: string): Credential {

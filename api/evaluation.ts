@@ -1,6 +1,7 @@
 import type { OnEvent } from "../core/events/run-event.ts";
 import type { BudgetSummary } from "../core/model/ledger-budget.ts";
 import { RunSettings, type RunSettingsInput } from "../core/model/settings.ts";
+import { nameScript } from "./model-script-file.ts";
 import { openRunWorld } from "./open-run-world.ts";
 import { type EndedRun, runBenchmark } from "./run-benchmark.ts";
 import { summarizeEndedRun } from "./summarize-ended-run.ts";
@@ -83,7 +84,8 @@ export class Evaluation {
   /** Runs or resumes. Throws `BenchError` for bad input, before anything is created. */
   async run(): Promise<EvaluationResult> {
     const { tasksDir, jobsDir = "jobs", config = new EvaluationConfig(), signal } = this.#options;
-    const settings: RunSettings = { ...config.settings, tasksDir, jobsDir };
+    const typed: RunSettings = { ...config.settings, tasksDir, jobsDir };
+    const settings = nameScript(typed, "");
     const world = openRunWorld(settings, {
       env: this.#options.env ?? {},
       nextWithoutDocker: this.#options.nextWithoutDocker,

@@ -11,6 +11,7 @@ import { expandTaskEnv } from "../core/tasks/expand-task-env.ts";
 import { selectTasks } from "../core/tasks/select-tasks.ts";
 import { readTasks } from "../stores/task-folders/read-tasks.ts";
 import type { Agent } from "../runner/agents/agent.ts";
+import { refuseUnscripted, scriptDigest, scriptWarning } from "./model-script-file.ts";
 import type { PlanDeps } from "./run-deps.ts";
 import type { RunModels } from "./run-models.ts";
 
@@ -39,8 +40,19 @@ export async function readPlanInput(
   const selected = selectTasks(await readTasks(settings.tasksDir), settings);
   const { tasks, warnings } = fillTemplates(selected.tasks, settings, deps);
   const modelRoute = models?.resolved.ownRoute ?? null;
+  const script = models?.script ?? null;
+  if (script !== null) {
+    refuseUnscripted(script, tasks);
+    warnings.push(scriptWarning(script));
+  }
+  const modelScript = script === null ? null : scriptDigest(script, deps.sha256);
   const agentVersions = agent.versions ?? {};
-  const score = scoreSettings(settings, { ...CONTROL_FACTS, agentVersions, modelRoute });
+  const score = scoreSettings(settings, {
+    ...CONTROL_FACTS,
+    agentVersions,
+    modelRoute,
+    modelScript,
+  });
   const settingsDigest = digestSettings(score, deps.sha256);
   await refuseOtherLayout(deps.store, { settings, settingsDigest });
   const request = {

@@ -72,7 +72,8 @@ async function installAgent(
 }
 
 /** Attack 3: which host gets the key is told before anything goes there. */
-function tellRoute({ resolved, endpoints }: RunModels, { onEvent }: RunWorld): void {
+function tellRoute({ resolved, endpoints, script }: RunModels, { onEvent }: RunWorld): void {
+  if (script !== null) return;
   const hosts = [...new Set(endpoints.map(({ baseUrl }) => new URL(baseUrl).host))];
   onEvent({ type: "key-route", keyName: resolved.keyName, hosts });
 }

@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { BenchError, messageOf } from "../core/errors.ts";
+import type { ModelProtocol } from "../core/model/exchange.ts";
+import { SCRIPTED_MODEL, SCRIPTED_PROVIDER } from "../core/model/model-script.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { PriceTable } from "../core/ports/price-table.ts";
@@ -15,6 +17,7 @@ import {
 import { codeOf } from "../host/error-code.ts";
 import type { Agent } from "../runner/agents/agent.ts";
 import { loadGenaiPrices } from "../runner/proxy/genai-prices.ts";
+import { readScript, type RunScript, SCRIPT_PRICES } from "./model-script-file.ts";
 
 /** How a run's agent asks its model: known, and found to be possible, before anything is created. */
 export interface RunModels {
@@ -22,6 +25,8 @@ export interface RunModels {
   /** The dialects that the agent speaks and the provider serves, the agent's best first. */
   readonly endpoints: readonly [ResolvedEndpoint, ...ResolvedEndpoint[]];
   readonly prices: PriceTable;
+  /** What answers in the place of a provider; null for a run with one. */
+  readonly script: RunScript | null;
 }
 
 type ModelDeps = {
@@ -48,6 +53,8 @@ export async function resolveRunModels(
     throw new BenchError("usage", `agent ${agent.name} needs a model`, {
       next: "name one with `-m provider/model`",
     });
+  const script = await readScript(settings);
+  if (script !== null) return scriptedModels(script, agent.models);
   const found = findModel(model, modelVariables);
   const listed = await loadGenaiPrices();
   const prices = own === null ? listed : firstPriceOf([own, listed]);
@@ -56,7 +63,25 @@ export async function resolveRunModels(
   const resolved = resolveModel(model, modelVariables);
   const endpoints = commonEndpoints(model, resolved, agent);
   if (unpriced !== null) throw unpriced;
-  return { resolved, endpoints, prices };
+  return { resolved, endpoints, prices, script: null };
+}
+
+function scriptedEndpoint(protocol: ModelProtocol): ResolvedEndpoint {
+  return { protocol, baseUrl: "", keyHeader: "bearer", outputLimitField: "max_tokens" };
+}
+
+/** A script speaks every dialect, has no key and no address, and costs nothing. */
+function scriptedModels(
+  script: RunScript,
+  { protocols: [first, ...others] }: NonNullable<Agent["models"]>,
+): RunModels {
+  const endpoints: RunModels["endpoints"] = [
+    scriptedEndpoint(first),
+    ...others.map(scriptedEndpoint),
+  ];
+  const names = { provider: SCRIPTED_PROVIDER, model: SCRIPTED_MODEL };
+  const resolved = { ...names, key: "", keyName: "", endpoints, ownRoute: null };
+  return { resolved, endpoints, prices: SCRIPT_PRICES, script };
 }
 
 function commonEndpoints(

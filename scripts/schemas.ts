@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { Evaluation } from "../core/model/evaluation.ts";
 import { JobDocument, TrialDocument } from "../core/model/job-view.ts";
+import { ScriptFile } from "../core/model/model-script.ts";
 import { MatrixSummary } from "../core/model/matrix-summary.ts";
 import { ResultsRow } from "../core/model/results-row.ts";
 import { RunSummary } from "../core/model/run-summary.ts";
@@ -30,6 +31,7 @@ const SCHEMAS: readonly SchemaFile[] = [
   { name: "job-summary", title: "summary.json of a job", schema: JobSummary },
   { name: "matrix-summary", title: "matrix-summary.json of a run", schema: MatrixSummary },
   { name: "run-summary", title: "the file of bench run --summary-out", schema: RunSummary },
+  { name: "model-script", title: "the file of -m scripted/FILE", schema: ScriptFile },
   { name: "job-document", title: "bench results --json", schema: JobDocument },
   { name: "trial-document", title: "a trial in bench results --json", schema: TrialDocument },
 ];

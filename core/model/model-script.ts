@@ -1,13 +1,15 @@
 import * as z from "zod";
 
+const Count = z.int().min(0);
+
 /** Tokens that a scripted reply says it used; five disjoint buckets, `reasoning` a part of `output`. */
 export const ScriptedUsage = z.strictObject({
-  input: z.number().default(350),
-  cacheRead: z.number().default(600),
-  cacheWrite5m: z.number().default(50),
-  cacheWrite1h: z.number().default(0),
-  output: z.number().default(40),
-  reasoning: z.number().default(16),
+  input: Count.default(350),
+  cacheRead: Count.default(600),
+  cacheWrite5m: Count.default(50),
+  cacheWrite1h: Count.default(0),
+  output: Count.default(40),
+  reasoning: Count.default(16),
 });
 export type ScriptedUsage = z.infer<typeof ScriptedUsage>;
 
@@ -40,7 +42,7 @@ const When = {
 export const Fault = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("status"),
-    status: z.int(),
+    status: z.int().min(100).max(599),
     headers: z.record(z.string(), z.string()).default({}),
     message: z.string().optional(),
     ...When,
@@ -49,13 +51,13 @@ export const Fault = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("context-overflow"), ...When }),
   /** Never answers. */
   z.strictObject({ kind: z.literal("hang"), ...When }),
-  z.strictObject({ kind: z.literal("slow-first-byte"), delayMs: z.number(), ...When }),
+  z.strictObject({ kind: z.literal("slow-first-byte"), delayMs: z.number().min(0), ...When }),
   /** Sends some events, then nothing more, the connection open. */
-  z.strictObject({ kind: z.literal("stall"), events: z.int().default(3), ...When }),
+  z.strictObject({ kind: z.literal("stall"), events: z.int().min(0).default(3), ...When }),
   /** TCP reset before any answer. */
   z.strictObject({ kind: z.literal("reset"), ...When }),
   /** Connection lost after some events. */
-  z.strictObject({ kind: z.literal("cut"), events: z.int().default(3), ...When }),
+  z.strictObject({ kind: z.literal("cut"), events: z.int().min(0).default(3), ...When }),
   /** A clean end of the connection, but the reply's last part and its usage never came. */
   z.strictObject({ kind: z.literal("no-usage"), ...When }),
   /** The reply's usage object is this one. */
@@ -65,24 +67,74 @@ export const Fault = z.discriminatedUnion("kind", [
     ...When,
   }),
   /** The text is padded to this many bytes. */
-  z.strictObject({ kind: z.literal("huge-body"), bytes: z.int(), ...When }),
+  z.strictObject({ kind: z.literal("huge-body"), bytes: z.int().min(0), ...When }),
 ]);
 export type Fault = z.infer<typeof Fault>;
+
+const Turns = z.array(Turn).min(1).max(1000);
+
+const Manner = {
+  /** The answer to requests without a shell tool: titles and the like. */
+  side: Turn.default(() => Turn.parse({ text: "A title" })),
+  faults: z.array(Fault).max(100).default([]),
+  /** Milliseconds between two events. */
+  eventDelayMs: z.number().min(0).max(60_000).default(0),
+  /** The stream's bytes are written in pieces of this size; null: an event at a time. */
+  pieceBytes: z.int().min(1).nullable().default(null),
+};
 
 /**
  * What a scripted model says. The turn is chosen by how many turns of the assistant the request already
  * holds, so that a retried request gets the same answer; after the last turn that one is repeated.
  */
 export const ModelScript = z.strictObject({
-  turns: z.array(Turn).min(1),
-  /** The answer to requests without a shell tool: titles and the like. */
-  side: Turn.default(() => Turn.parse({ text: "A title" })),
-  faults: z.array(Fault).default([]),
+  turns: Turns,
   models: z.array(z.string()).default(["scripted-model"]),
-  /** Milliseconds between two events. */
-  eventDelayMs: z.number().default(0),
-  /** The stream's bytes are written in pieces of this size; null: an event at a time. */
-  pieceBytes: z.int().min(1).nullable().default(null),
+  ...Manner,
 });
 export type ModelScript = z.infer<typeof ModelScript>;
 export type ModelScriptInput = z.input<typeof ModelScript>;
+
+/**
+ * A script as a person writes it for `-m scripted/FILE`: turns for each task by its name, and for those
+ * that have none of their own. Faults count anew in each attempt.
+ */
+export const ScriptFile = z.strictObject({
+  version: z.literal(1),
+  /** For tasks that `tasks` does not name; null: a run with such a task is refused. */
+  turns: Turns.nullable().default(null),
+  tasks: z.record(z.string(), Turns).default({}),
+  ...Manner,
+});
+export type ScriptFile = z.infer<typeof ScriptFile>;
+
+/** What the model says on one task; null where the file has nothing for it. */
+export function scriptOf(file: ScriptFile, taskName: string): ModelScript | null {
+  const { version: _, tasks, turns: others, ...manner } = file;
+  const own = Object.entries(tasks).find(([name]) => name === taskName)?.[1] ?? null;
+  const turns = own ?? others;
+  return turns === null ? null : { ...manner, turns, models: [SCRIPTED_MODEL] };
+}
+
+/** The name under which agents ask for a scripted model. */
+export const SCRIPTED_MODEL = "scripted-model";
+
+/** Stands for a provider where a script answers. */
+export const SCRIPTED_PROVIDER = "scripted";
+
+const SCRIPTED_PREFIX = `${SCRIPTED_PROVIDER}/`;
+
+/** Whether what `-m` names is a script and no model: such a run's scores are no model's. */
+export function isScripted(model: string | null): boolean {
+  return model?.startsWith(SCRIPTED_PREFIX) === true;
+}
+
+/** The file that `-m scripted/FILE` names, as it was typed; null for a model. */
+export function scriptPathOf(model: string | null): string | null {
+  return model !== null && isScripted(model) ? model.slice(SCRIPTED_PREFIX.length) : null;
+}
+
+/** How results call the model of a script: by its file's name, without a folder of this machine. */
+export function scriptedModelName(fileName: string): string {
+  return SCRIPTED_PREFIX + fileName;
+}

@@ -22,6 +22,8 @@ export interface ScoreFacts {
   readonly prompts: readonly string[];
   /** Host and path of a base URL that is not the provider's own; null or absent for its own. */
   readonly modelRoute?: string | null;
+  /** Digest of the script that answers in the place of a model; null or absent for a model. */
+  readonly modelScript?: string | null;
 }
 
 export const CONTROL_FACTS: ScoreFacts = { agentVersions: {}, skills: [], prompts: [] };
@@ -61,6 +63,7 @@ export function scoreSettings(settings: RunSettings, facts: ScoreFacts): ScoreSe
       ? {}
       : { max_cost_per_trial_usd: settings.maxCostPerTrialUsd }),
     ...(facts.modelRoute == null ? {} : { model_route: facts.modelRoute }),
+    ...(facts.modelScript == null ? {} : { model_script: facts.modelScript }),
   };
 }
 

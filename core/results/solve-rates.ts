@@ -1,3 +1,4 @@
+import { isScripted } from "../model/model-script.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { SolveRates } from "../model/summary.ts";
 import { compareNames } from "../plan/compare-names.ts";
@@ -45,8 +46,14 @@ export function solveRates(jobs: readonly JobTrials[]): SolveRates {
     pass_hat_k: forEachK((k) => meanOf(passHatK, k)),
     tasks_at_k: forEachK((k) => tasks.length - short(k)),
     tasks_short_at_k: forEachK(short),
-    caveats: caveatsOf(tasks),
+    caveats: [...scriptCaveats(jobs), ...caveatsOf(tasks)],
   };
+}
+
+function scriptCaveats(jobs: readonly JobTrials[]): string[] {
+  const trials = jobs.flatMap((job) => job.trials);
+  const isAny = trials.some(({ record }) => isScripted(record.model));
+  return isAny ? ["a script answered in the place of a model"] : [];
 }
 
 function isControl(trial: Trial): boolean {

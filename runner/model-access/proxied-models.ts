@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { messageOf } from "../../core/errors.ts";
 import type { TrialAccount } from "../../core/ledger/trial-account.ts";
 import type { RequestRow } from "../../core/model/exchange.ts";
+import type { AttemptSpec } from "../../core/model/trial.ts";
 import { judgeModels, type ModelStop } from "../../core/outcome/judge-models.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type {
@@ -30,8 +31,8 @@ export interface ProxiedModelsOptions {
   readonly provider: string;
   /** The provider's own name for the model. */
   readonly model: string;
-  /** A fresh connection to the provider, one for each dialect that is served; in order of choice. */
-  readonly connect: () => readonly [ModelUpstream, ...ModelUpstream[]];
+  /** A trial's own connection to the provider, one for each dialect that is served; in order of choice. */
+  readonly connect: (spec: AttemptSpec) => readonly [ModelUpstream, ...ModelUpstream[]];
   readonly prices: PriceTable;
   readonly maxOutputTokens: number | null;
   /** The provider's keys: in no file, and in nothing that an agent gets. */
@@ -57,7 +58,7 @@ async function openModels(
 ): Promise<OpenModels> {
   const dir = await mkdtemp(join(tmpdir(), "bench-models-"));
   const rows: RequestRow[] = [];
-  const upstreams = options.connect();
+  const upstreams = options.connect(request.spec);
   const own = { dir, rows, account, upstreams };
   const { log, proxy } = await startProxy(request, options, own).catch(async (error: unknown) => {
     await rm(dir, { recursive: true, force: true });

@@ -24,6 +24,8 @@ export interface ScriptServer {
 }
 
 export interface ServeOptions {
+  /** Bearer token without which nobody is answered; absent: everybody is. */
+  readonly key?: string;
   /** Sees every request as it begins; its fields are filled in as it goes. */
   readonly onRequest?: (request: ScriptRequest) => void;
 }
@@ -35,10 +37,14 @@ export interface ServeOptions {
  */
 export async function serveScript(
   script: ModelScript,
-  { onRequest = () => undefined }: ServeOptions = {},
+  { key, onRequest = () => undefined }: ServeOptions = {},
 ): Promise<ScriptServer> {
   const model = new ScriptedModel(script, onRequest);
   const server = createServer((request, response) => {
+    if (key !== undefined && request.headers.authorization !== `Bearer ${key}`) {
+      sendJson(response, 401, { error: { message: "not a request of this trial", code: 401 } });
+      return;
+    }
     model.answer(request, response).catch((thrown: unknown) => {
       if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain" });
       response.end(`scripted model: ${messageOf(thrown)}`);

@@ -3,6 +3,8 @@ import type { ScriptedUsage } from "../../core/model/model-script.ts";
 
 /** A script's usage in each provider's own manner of counting (notes/agents 7). */
 export function usageShape(protocol: ModelProtocol, usage: ScriptedUsage): Record<string, unknown> {
+  // A part of the output: a short answer of a script cannot have thought for longer.
+  const reasoning = Math.min(usage.reasoning, usage.output);
   const written = usage.cacheWrite5m + usage.cacheWrite1h;
   const prompt = usage.input + usage.cacheRead + written;
   const total = prompt + usage.output;
@@ -25,22 +27,22 @@ export function usageShape(protocol: ModelProtocol, usage: ScriptedUsage): Recor
         completion_tokens: usage.output,
         total_tokens: total,
         prompt_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: written },
-        completion_tokens_details: { reasoning_tokens: usage.reasoning },
+        completion_tokens_details: { reasoning_tokens: reasoning },
       };
     case "openai-responses":
       return {
         input_tokens: prompt,
         input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: written },
         output_tokens: usage.output,
-        output_tokens_details: { reasoning_tokens: usage.reasoning },
+        output_tokens_details: { reasoning_tokens: reasoning },
         total_tokens: total,
       };
     case "gemini":
       return {
         promptTokenCount: prompt,
         cachedContentTokenCount: usage.cacheRead,
-        candidatesTokenCount: usage.output - usage.reasoning,
-        thoughtsTokenCount: usage.reasoning,
+        candidatesTokenCount: usage.output - reasoning,
+        thoughtsTokenCount: reasoning,
         totalTokenCount: total,
         promptTokensDetails: [{ modality: "TEXT", tokenCount: prompt }],
       };

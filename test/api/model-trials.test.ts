@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { openRunSpend } from "../../api/run-spend.ts";
 import { planBenchmark, readPlanInput } from "../../api/plan-benchmark.ts";
@@ -13,7 +15,7 @@ import { type ModelServer, startModelServer } from "../fakes/model-server/start-
 import { aScene, type Scene } from "./run-scene.ts";
 
 /** Asks its model so often, whatever it says. */
-const asking = (calls: number): Agent => ({
+const asking = (calls: number, onText: (text: string) => unknown = () => undefined): Agent => ({
   name: "script-models",
   runsAs: "agent-user",
   needsSolution: false,
@@ -32,7 +34,7 @@ const asking = (calls: number): Agent => ({
           tools: [{ type: "function", function: { name: "bash", parameters: { type: "object" } } }],
         }),
       });
-      await response.text();
+      onText(await response.text());
     }
     const end = { kind: "completed" } as const;
     return {
@@ -128,6 +130,31 @@ describe("trials with a model", () => {
     expect(budget?.reason).toMatch(/^usage above its reservation: /u);
     expect(budget?.anomalies).toHaveLength(1);
     expect(budget?.spent.tokens).toBe(400_040);
+  });
+
+  test("of a script are answered task by task, cost nothing, and meet its faults anew", async () => {
+    const scene = await aScene({ plays: { a: {}, b: {} } });
+    const modelScript = join(scene.tasksDir, "../script.json");
+    const usage = { input: 300, cacheRead: 0, cacheWrite5m: 0, output: 7 };
+    const only = (text: string) => [{ text, usage }];
+    const fault = { kind: "status", status: 429, headers: { "retry-after": "0" }, times: 1 };
+    const tasks = { a: only("of a"), b: only("of b") };
+    await writeFile(modelScript, JSON.stringify({ version: 1, tasks, faults: [fault] }));
+    const said: string[] = [];
+    const asker = asking(2, (text) => said.push(text));
+    const over = { model: "scripted/script.json", modelScript, maxTokens: 100_000, concurrency: 1 };
+    const { server, outcomes, budget } = await runAsking(scene, { agent: asker, over });
+    expect(server.modelRequests()).toEqual([]);
+    expect(outcomes).toMatchObject([{ kind: "scored" }, { kind: "scored" }]);
+    expect(said.map((text) => /of [ab]/u.exec(text)?.[0])).toEqual(["of a", "of a", "of b", "of b"]);
+    expect(budget?.spent).toMatchObject({ tokens: 4 * 307, cost_usd: 0 });
+    const ended = scene.events.flatMap((event) => (event.type === "trial-ended" ? [event] : []));
+    for (const { record } of ended) {
+      expect(record).toMatchObject({
+        model: "scripted/script.json",
+        usage: { totalTokens: 2 * 307, costUsd: 0, priceSource: "script" },
+      });
+    }
   });
 
   test("whose agent asks nothing and does nothing have no score", async () => {

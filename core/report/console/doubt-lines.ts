@@ -1,3 +1,4 @@
+import { isScripted } from "../../model/model-script.ts";
 import type { TrialRecord } from "../../model/record.ts";
 import type { LoadedJob } from "../../results/loaded-job.ts";
 import { lostToVerifier, suspectTrials } from "../../results/trial-doubts.ts";
@@ -6,7 +7,8 @@ import { showSafely } from "./safe-text.ts";
 /**
  * One line for each thing that a reader of a job's scores must know and no score tells: trials whose
  * agent may have tampered with what judges them, verifiers that failed before, saved work that cannot
- * be verified again (with the command that helps), seals that a later command wrote.
+ * be verified again (with the command that helps), seals that a later command wrote, a job whose model
+ * was a script.
  */
 export function renderDoubts(job: LoadedJob): string[] {
   const at = (rolloutName: string): string => showSafely(`${job.path}/${rolloutName}`);
@@ -23,7 +25,10 @@ export function renderDoubts(job: LoadedJob): string[] {
   const recovered = job.recovered.map(
     (name) => `${at(name)} was sealed by a later command: its own was killed before it could`,
   );
-  return [...suspects, ...verifiers, ...recovered];
+  const scripted = isScripted(job.model)
+    ? [`${showSafely(job.path)} ran with a script in the place of a model: its score is no model's`]
+    : [];
+  return [...scripted, ...suspects, ...verifiers, ...recovered];
 }
 
 function verifierDoubt(record: TrialRecord): string | null {

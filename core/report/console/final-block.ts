@@ -1,5 +1,6 @@
 import { budgetLines } from "../../ledger/summarize-budget.ts";
 import type { BudgetSummary } from "../../model/ledger-budget.ts";
+import { isScripted } from "../../model/model-script.ts";
 import { failureReason } from "../../outcome/failure-reason.ts";
 import { classifyTrial } from "../../results/classify-trial.ts";
 import { countTrials } from "../../results/count-trials.ts";
@@ -35,6 +36,7 @@ export function renderFinalBlock(job: JobTrials, facts: BlockFacts): string[] {
   return [
     "",
     renderScore(counts),
+    ...renderScripted(job),
     ...renderFailures(job, facts.jobDir),
     ...renderOutcomes(job),
     ...renderCoverage(job),
@@ -60,6 +62,14 @@ function renderScore(counts: TrialCounts): string {
   const verifier = verifierErrored === 0 ? "" : ` verifier-errors=${verifierErrored}`;
   const share = `${passed}/${total} (${formatPercent(passed, total)})`;
   return `${markOf(counts)} Score: ${share}, ${mean}errors=${errored}${verifier}`;
+}
+
+/** Right below the score, so that nobody copies it as a model's. */
+function renderScripted({ trials }: JobTrials): string[] {
+  const names = new Set(trials.map(({ record }) => record.model).filter(isScripted));
+  if (names.size === 0) return [];
+  const scripts = showSafely([...names].join(", "));
+  return [`Scripted:  ${scripts} answered in the place of a model, so this is no model's score`];
 }
 
 function markOf({ passed, planned }: TrialCounts): string {

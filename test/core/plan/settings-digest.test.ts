@@ -22,6 +22,8 @@ const CHANGED: Record<keyof RunSettingsInput, [unknown, boolean]> = {
   strictTasks: [true, false],
   agent: ["nop", true],
   model: ["provider/model", true],
+  // A path: what stands in the script is a fact of its own.
+  modelScript: ["/elsewhere/solve.json", false],
   reasoningEffort: ["high", true],
   environment: ["docker", true],
   sandboxUser: ["root", true],
@@ -73,6 +75,7 @@ describe("the settings digest", () => {
       digest({ skills: ["sha256:1"] }),
       digest({ prompts: ["hurry"] }),
       digest({ modelRoute: "gateway.example/v1" }),
+      digest({ modelScript: "sha256:1" }),
     ];
     expect(new Set(digests).size).toBe(digests.length);
   });

@@ -64,6 +64,17 @@ function notesOf(records: readonly TrialRecord[], recovered: readonly string[] =
   return renderDoubts(job);
 }
 
+test("a job whose model was a script is told to have no model's score", () => {
+  const scripted = [aRecord({ model: "scripted/solve.json", reward: 1 })];
+  expect(notesOf(scripted)).toEqual([
+    expect.stringContaining("ran with a script in the place of a model: its score is no model's"),
+  ]);
+  expect(summarize(scripted).solve_rates.caveats).toContain(
+    "a script answered in the place of a model",
+  );
+  expect(notesOf([aRecord({ reward: 1 })])).toEqual([]);
+});
+
 test("suspect trials are counted and named in the summaries, and their scores stay", () => {
   const records = [
     hardened(SUSPECT, { taskName: "b", reward: 1 }),

@@ -126,6 +126,15 @@ test("the mark says all, some or none passed", () => {
   expect(block([aRecord()], planOf("half-life", "other"))).toContain("• Score: 1/1 (100.0%)");
 });
 
+test("a script's score is told to be no model's, right below it", () => {
+  const [, score, scripted] = block([aRecord({ model: "scripted/solve.json" })]).split("\n");
+  expect(score).toContain("Score: 1/1");
+  expect(scripted).toBe(
+    "Scripted:  scripted/solve.json answered in the place of a model, so this is no model's score",
+  );
+  expect(block([aRecord()])).not.toContain("Scripted");
+});
+
 test("without a score there is no mean reward", () => {
   const errored = aRecord({
     unscored: "infra_failure",

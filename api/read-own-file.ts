@@ -1,0 +1,64 @@
+import { lstat, readFile } from "node:fs/promises";
+import { basename, extname } from "node:path";
+import * as z from "zod";
+import { BenchError, messageOf } from "../core/errors.ts";
+import { readYaml } from "../core/tasks/read-yaml.ts";
+import { parseJson } from "../core/usage/json-view.ts";
+import { codeOf } from "../host/error-code.ts";
+
+/** Such files are written by hand. */
+const MAX_BYTES = 1024 * 1024;
+
+/** A file of the person's own beside the tasks, and where its shape is written down. */
+export interface OwnFile {
+  readonly path: string;
+  /** How it was asked for, for example `--agent-file`. */
+  readonly flag: string;
+  /** A page of docs/. */
+  readonly docs: string;
+}
+
+/**
+ * Reads a JSON file, or a YAML one by its name, in the shape of a schema. Throws `BenchError`
+ * (`config`) with the first thing that is wrong and where it stands; no value of the file that might
+ * be a secret is repeated beyond its key.
+ */
+export async function readOwnFile<T extends z.ZodType>(
+  schema: T,
+  { path, flag, docs }: OwnFile,
+): Promise<z.infer<T>> {
+  const name = basename(path);
+  const refuse = (why: string, cause?: unknown): BenchError =>
+    new BenchError("config", `${flag} ${name}: ${why}`, {
+      next: `${docs} has the shape of the file`,
+      cause,
+    });
+  let text: string;
+  try {
+    text = await readSmallFile(path);
+  } catch (cause) {
+    throw refuse(`it cannot be read (${codeOf(cause) || messageOf(cause)})`, cause);
+  }
+  const parsed = schema.safeParse(parseText(text, name, refuse));
+  if (parsed.success) return parsed.data;
+  throw refuse(z.prettifyError(parsed.error).split("\n").join(" ").slice(0, 600));
+}
+
+async function readSmallFile(path: string): Promise<string> {
+  const found = await lstat(path);
+  if (found.isDirectory()) throw new Error("it is a folder");
+  if (found.size > MAX_BYTES) throw new Error(`it is larger than ${String(MAX_BYTES)} bytes`);
+  return await readFile(path, "utf8");
+}
+
+function parseText(text: string, name: string, refuse: (why: string) => BenchError): unknown {
+  if (/^\.ya?ml$/iu.test(extname(name))) {
+    const read = readYaml(text, { file: name, linesBefore: 0 });
+    if (read.kind === "read") return read.value;
+    const { place, message } = read.problem;
+    throw refuse(`line ${String(place?.line ?? 1)}: ${message}`);
+  }
+  const value = parseJson(text);
+  if (value === undefined) throw refuse("it is not JSON");
+  return value;
+}
