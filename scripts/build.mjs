@@ -32,8 +32,8 @@ await build({
   splitting: true,
   chunkNames: "chunks/[hash]",
   sourcemap: "linked",
-  // 340 MB that deploying alone needs: loaded when it is asked for (docs/decisions).
-  external: ["aws-cdk-lib", "aws-cdk-lib/*", "constructs", "@aws-cdk/toolkit-lib"],
+  // What the cloud alone needs is loaded from its package when it is asked for (docs/decisions).
+  external: ["@aws-sdk/*", "aws-cdk-lib", "aws-cdk-lib/*", "constructs", "@aws-cdk/toolkit-lib"],
   define: { BENCH_VERSION_OF_BUILD: JSON.stringify(version) },
 });
 // What runs in the cloud: one file each, named by its hash there.

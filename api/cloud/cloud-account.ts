@@ -1,9 +1,12 @@
 import * as z from "zod";
-import { AwsClient } from "../../aws/aws-client.ts";
-import { AwsError, awsFailure } from "../../aws/aws-error.ts";
-import { elementsOf, textOf } from "../../aws/read-xml.ts";
-import { BenchError } from "../../core/errors.ts";
+import { awsFailure, refusalOf } from "../../aws/aws-error.ts";
+import { AwsServices } from "../../aws/aws-services.ts";
+import { findKeys } from "../../aws/find-keys.ts";
+import { S3Client } from "../../aws/s3-client.ts";
+import { BenchError, messageOf } from "../../core/errors.ts";
 import { STACK_NAME } from "../../infra/stack-names.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
 
 /** What the stack's outputs say: where everything of a run lies. */
 const StackOutputs = z.object({
@@ -21,7 +24,8 @@ const StackOutputs = z.object({
 export type StackOutputs = z.infer<typeof StackOutputs>;
 
 export interface CloudAccount {
-  readonly client: AwsClient;
+  readonly services: AwsServices;
+  readonly s3: S3Client;
   readonly stack: StackOutputs;
 }
 
@@ -29,21 +33,18 @@ export interface CloudAccount {
  * The deployed stack in the account and region of the environment. Throws `BenchError` (`unavailable`) when
  * there are no credentials, no stack, or one that another version of this tool deployed.
  */
-export async function openCloudAccount(
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<CloudAccount> {
-  const client = new AwsClient(env);
-  const xml = await describeStack(client);
-  const outputs = elementsOf(elementsOf(xml, "Outputs")[0] ?? "", "member").map((member) => [
-    textOf(member, "OutputKey") ?? "",
-    textOf(member, "OutputValue") ?? "",
-  ]);
-  const stack = StackOutputs.safeParse(Object.fromEntries(outputs));
-  if (stack.success) return { client, stack: stack.data };
+export async function openCloudAccount(env: Env): Promise<CloudAccount> {
+  const services = new AwsServices(env);
+  const stack = StackOutputs.safeParse(Object.fromEntries(await readOutputs(services)));
+  if (stack.success) return { services, s3: openS3(env), stack: stack.data };
   throw new BenchError("unavailable", `stack ${STACK_NAME} is of another version of bench`, {
     next: "`bench cloud deploy` updates it",
     cause: stack.error,
   });
+}
+
+export function openS3(env: Env): S3Client {
+  return new S3Client(env, async () => await findKeys(env));
 }
 
 export interface Caller {
@@ -53,43 +54,35 @@ export interface Caller {
   readonly arn: string;
 }
 
-/** Throws `AwsError` when the credentials are not valid any more, `BenchError` for an answer without a name. */
-export async function readCaller(client: AwsClient): Promise<Caller> {
-  const answer = await query(client, "sts", "2011-06-15", { Action: "GetCallerIdentity" });
-  const [account, arn] = [textOf(answer, "Account"), textOf(answer, "Arn")];
-  if (account !== null && arn !== null) return { account, arn };
-  throw new BenchError("unavailable", "AWS did not say whose the credentials are", {
-    next: "run the same command again",
-  });
+const Identity = z.object({ Account: z.string(), Arn: z.string() });
+
+/** Throws the service's refusal when the credentials are not valid any more. */
+export async function readCaller(services: AwsServices): Promise<Caller> {
+  const answer = await (await services.sts()).getCallerIdentity({});
+  const { Account, Arn } = Identity.parse(answer);
+  return { account: Account, arn: Arn };
 }
 
-async function describeStack(client: AwsClient): Promise<string> {
-  const input = { Action: "DescribeStacks", StackName: STACK_NAME };
+const Described = z.object({
+  Stacks: z.tuple([
+    z.object({
+      Outputs: z.array(z.object({ OutputKey: z.string(), OutputValue: z.string() })).default([]),
+    }),
+  ]),
+});
+
+async function readOutputs(services: AwsServices): Promise<readonly (readonly [string, string])[]> {
   try {
-    return await query(client, "cloudformation", "2010-05-15", input);
+    const cloudFormation = await services.cloudFormation();
+    const answer = await cloudFormation.describeStacks({ StackName: STACK_NAME });
+    const [{ Outputs }] = Described.parse(answer).Stacks;
+    return Outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue] as const);
   } catch (error) {
-    const isMissing = error instanceof AwsError && /does not exist/u.test(error.message);
+    const isMissing = refusalOf(error) !== null && /does not exist/u.test(messageOf(error));
     if (!isMissing) throw awsFailure(error, "look for the stack");
-    throw new BenchError("unavailable", `nothing is deployed in region ${client.region}`, {
+    throw new BenchError("unavailable", `nothing is deployed in region ${services.region}`, {
       next: "`bench cloud deploy` creates what a sweep needs; AWS_REGION names another region",
       cause: error,
     });
   }
-}
-
-/** A call of AWS's query protocol; resolves to its XML. */
-async function query(
-  client: AwsClient,
-  service: string,
-  version: string,
-  input: Readonly<Record<string, string>>,
-): Promise<string> {
-  const answer = await client.send({
-    service,
-    method: "POST",
-    path: "/",
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: new TextEncoder().encode(new URLSearchParams({ ...input, Version: version }).toString()),
-  });
-  return await answer.text();
 }

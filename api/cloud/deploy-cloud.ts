@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AwsClient } from "../../aws/aws-client.ts";
 import { awsFailure } from "../../aws/aws-error.ts";
+import { AwsServices } from "../../aws/aws-services.ts";
 import { BenchError, messageOf } from "../../core/errors.ts";
 import { assetsBucketName } from "../../infra/stack-names.ts";
-import { openCloudAccount, readCaller, type StackOutputs } from "./cloud-account.ts";
+import { openCloudAccount, openS3, readCaller, type StackOutputs } from "./cloud-account.ts";
 import { cloudProgramsDir } from "./cloud-programs.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -36,12 +36,11 @@ export interface DeployRequest {
  */
 export async function deployCloud({ env, onLine }: DeployRequest): Promise<StackOutputs> {
   const { deployStack } = await withPackages(() => import("../../infra/deploy-stack.ts"));
-  const client = new AwsClient(env);
-  await makeAssetsBucket(client);
+  const { region } = await makeAssetsBucket(env);
   const assemblyDir = await mkdtemp(join(tmpdir(), "bench-deploy-"));
   try {
     await synthesizeCloud(assemblyDir);
-    await deployStack({ assemblyDir, region: client.region, onLine });
+    await deployStack({ assemblyDir, region, onLine });
   } catch (cause) {
     if (cause instanceof BenchError) throw cause;
     throw new BenchError("unavailable", `the stack was not deployed: ${messageOf(cause)}`, {
@@ -55,17 +54,20 @@ export async function deployCloud({ env, onLine }: DeployRequest): Promise<Stack
 }
 
 /** Where CloudFormation reads the function's code from; one an account and region, made once. */
-async function makeAssetsBucket(client: AwsClient): Promise<void> {
+async function makeAssetsBucket(env: Env): Promise<{ readonly region: string }> {
+  const services = new AwsServices(env);
+  const { region } = services;
   try {
-    const { account } = await readCaller(client);
-    const bucket = assetsBucketName(account, client.region);
+    const { account } = await readCaller(services);
+    const bucket = assetsBucketName(account, region);
     // The one region that is not named (S3 API reference, CreateBucket).
     const place =
-      client.region === "us-east-1"
+      region === "us-east-1"
         ? ""
-        : `<CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><LocationConstraint>${client.region}</LocationConstraint></CreateBucketConfiguration>`;
-    const request = { service: "s3", method: "PUT", path: `/${bucket}`, accept: [409] } as const;
-    await client.send({ ...request, body: new TextEncoder().encode(place) });
+        : `<CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><LocationConstraint>${region}</LocationConstraint></CreateBucketConfiguration>`;
+    const request = { method: "PUT", path: `/${bucket}`, accept: [409] } as const;
+    await openS3(env).send({ ...request, body: new TextEncoder().encode(place) });
+    return { region };
   } catch (error) {
     throw awsFailure(error, "make the bucket for the stack's code");
   }

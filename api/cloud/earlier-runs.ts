@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { awsFailure } from "../../aws/aws-error.ts";
-import { callAws } from "../../aws/call-aws.ts";
 import { BenchError } from "../../core/errors.ts";
 import type { CloudRun } from "../../core/model/cloud-work.ts";
 import type { ObjectStore } from "../../core/ports/object-store.ts";
@@ -63,7 +62,7 @@ async function isOf(job: JobIdentity, layout: RunLayout, objects: ObjectStore): 
   );
 }
 
-async function* executions({ client, stack }: CloudAccount): AsyncGenerator<Execution> {
+async function* executions({ services, stack }: CloudAccount): AsyncGenerator<Execution> {
   let nextToken: string | null | undefined;
   do {
     const input = {
@@ -71,10 +70,11 @@ async function* executions({ client, stack }: CloudAccount): AsyncGenerator<Exec
       maxResults: 1000,
       ...(typeof nextToken === "string" ? { nextToken } : {}),
     };
-    const call = { service: "states", action: "ListExecutions", input } as const;
-    const page = await callAws(client, call, Listed).catch((error: unknown) => {
+    const sfn = await services.sfn();
+    const answer = await sfn.listExecutions(input).catch((error: unknown) => {
       throw awsFailure(error, "look for runs of this job");
     });
+    const page = Listed.parse(answer);
     yield* page.executions;
     ({ nextToken } = page);
   } while (typeof nextToken === "string");

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod";
 import { awsFailure } from "../../aws/aws-error.ts";
-import { callAws } from "../../aws/call-aws.ts";
 import type { CloudAccount } from "./cloud-account.ts";
 
 const PAGE = 100;
@@ -50,27 +49,26 @@ async function tasksOf(
   const running: string[] = [];
   for (let start = 0; start < arns.length; start += PAGE) {
     const input = { cluster: account.stack.OutCluster, tasks: arns.slice(start, start + PAGE) };
-    const call = { service: "ecs", action: "DescribeTasks", input } as const;
-    const { tasks } = await callAws(account.client, call, Described);
+    const { tasks } = Described.parse(await (await account.services.ecs()).describeTasks(input));
     const left = tasks.filter(({ group, lastStatus }) => group === run && lastStatus !== "STOPPED");
     running.push(...left.map(({ taskArn }) => taskArn));
   }
   return running;
 }
 
-async function listTasks({ client, stack }: CloudAccount): Promise<readonly string[]> {
+async function listTasks({ services, stack }: CloudAccount): Promise<readonly string[]> {
   const arns: string[] = [];
   let nextToken: string | undefined;
   do {
-    const input = { cluster: stack.OutCluster, desiredStatus: "RUNNING", nextToken };
-    const page = await callAws(client, { service: "ecs", action: "ListTasks", input }, Listed);
+    const input = { cluster: stack.OutCluster, desiredStatus: "RUNNING", nextToken } as const;
+    const page = Listed.parse(await (await services.ecs()).listTasks(input));
     arns.push(...page.taskArns);
     ({ nextToken } = page);
   } while (nextToken !== undefined);
   return arns;
 }
 
-async function stop({ client, stack }: CloudAccount, task: string): Promise<void> {
+async function stop({ services, stack }: CloudAccount, task: string): Promise<void> {
   const input = { cluster: stack.OutCluster, task, reason: "stopped by its user" };
-  await callAws(client, { service: "ecs", action: "StopTask", input }, z.unknown());
+  await (await services.ecs()).stopTask(input);
 }

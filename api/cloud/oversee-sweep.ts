@@ -1,4 +1,4 @@
-import { AwsError } from "../../aws/aws-error.ts";
+import { refusalOf } from "../../aws/aws-error.ts";
 import { BenchError, messageOf } from "../../core/errors.ts";
 import type { CloudAccount } from "./cloud-account.ts";
 import { endTasks } from "./end-tasks.ts";
@@ -80,7 +80,7 @@ function stillRunning(sweep: Sweep, { run }: SweepWatch, errors: readonly unknow
 
 function withRun(error: unknown, what: string, next: string, cause: unknown = error): BenchError {
   const kind =
-    error instanceof BenchError ? error.kind : error instanceof AwsError ? "unavailable" : "bug";
+    error instanceof BenchError ? error.kind : refusalOf(error) === null ? "bug" : "unavailable";
   const isAbort = error instanceof Error && error.name === "AbortError";
   const message = isAbort ? "stopped by its user" : messageOf(error);
   return new BenchError(isAbort ? "interrupted" : kind, `${message}${what}`, { next, cause });

@@ -67,7 +67,7 @@ class CloudJob {
   constructor(run: JobRun, account: CloudAccount, runnerImage: string | undefined) {
     this.#run = run;
     this.#account = account;
-    this.#objects = new S3ObjectStore(account.client, account.stack.OutBucket);
+    this.#objects = new S3ObjectStore(account.s3, account.stack.OutBucket);
     this.#layout = new RunLayout(`${runPrefix(run.folder.jobName)}${run.deps.newHex8()}`);
     this.#runnerImage = runnerImage;
   }
@@ -164,7 +164,7 @@ class CloudJob {
 
   async #owner(): Promise<string> {
     try {
-      return (await readCaller(this.#account.client)).arn;
+      return (await readCaller(this.#account.services)).arn;
     } catch (error) {
       throw awsFailure(error, "ask whose the credentials are");
     }

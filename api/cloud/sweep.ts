@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod";
-import { AwsError, awsFailure } from "../../aws/aws-error.ts";
-import { callAws } from "../../aws/call-aws.ts";
+import { awsFailure, refusalOf } from "../../aws/aws-error.ts";
 import { BenchError } from "../../core/errors.ts";
 import type { CloudAccount } from "./cloud-account.ts";
 
@@ -38,18 +37,15 @@ export class Sweep {
   /** The run's name is the execution's: the service itself starts no run twice. */
   static async start(account: CloudAccount, input: SweepInput): Promise<Sweep> {
     const start = {
-      service: "states",
-      action: "StartExecution",
-      input: {
-        stateMachineArn: account.stack.OutSweep,
-        name: input.run,
-        input: JSON.stringify(input),
-      },
-    } as const;
+      stateMachineArn: account.stack.OutSweep,
+      name: input.run,
+      input: JSON.stringify(input),
+    };
     try {
-      return new Sweep(account, (await callAws(account.client, start, Started)).executionArn);
+      const sfn = await account.services.sfn();
+      return new Sweep(account, Started.parse(await sfn.startExecution(start)).executionArn);
     } catch (error) {
-      if (error instanceof AwsError && error.code === "ExecutionAlreadyExists") {
+      if (refusalOf(error)?.code === "ExecutionAlreadyExists") {
         throw new BenchError("usage", `run ${input.run} exists already`, {
           next: `\`bench sync ${input.run}\` brings its results`,
         });
@@ -82,11 +78,7 @@ export class Sweep {
     const until = performance.now() + limitMs;
     const input = { executionArn: this.arn, error: "Interrupted", cause: "stopped by its user" };
     try {
-      await callAws(
-        this.#account.client,
-        { service: "states", action: "StopExecution", input },
-        z.unknown(),
-      );
+      await (await this.#account.services.sfn()).stopExecution(input);
       while ((await this.#describe()).status === "RUNNING") {
         if (performance.now() > until) throw new Error(`it still runs after ${limitMs / 1000} s`);
         await delay(FIRST_POLL_MS);
@@ -99,8 +91,8 @@ export class Sweep {
   async #describe(): Promise<z.infer<typeof Described>> {
     const input = { executionArn: this.arn };
     try {
-      const call = { service: "states", action: "DescribeExecution", input } as const;
-      const found = await callAws(this.#account.client, call, Described);
+      const sfn = await this.#account.services.sfn();
+      const found = Described.parse(await sfn.describeExecution(input));
       this.#isRunning = found.status === "RUNNING";
       return found;
     } catch (error) {

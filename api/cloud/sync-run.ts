@@ -33,8 +33,8 @@ export async function syncRun(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<SyncedRun> {
   const layout = new RunLayout(request.run);
-  const { client, stack } = await openCloudAccount(env);
-  const objects = new S3ObjectStore(client, stack.OutBucket);
+  const { s3, stack } = await openCloudAccount(env);
+  const objects = new S3ObjectStore(s3, stack.OutBucket);
   const run = await readRun(objects, layout);
   if (run === null) {
     throw new BenchError("usage", `there is no run ${layout.run} in this account and region`, {

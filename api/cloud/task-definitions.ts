@@ -1,6 +1,6 @@
+import type { RegisterTaskDefinitionCommandInput } from "@aws-sdk/client-ecs";
 import * as z from "zod";
-import { AwsError, awsFailure } from "../../aws/aws-error.ts";
-import { callAws } from "../../aws/call-aws.ts";
+import { awsFailure, refusalOf } from "../../aws/aws-error.ts";
 import { BenchError } from "../../core/errors.ts";
 import type { CloudImage } from "../../core/model/cloud-work.ts";
 import type { Task } from "../../core/model/task.ts";
@@ -43,7 +43,7 @@ export async function taskDefinition(
       next: "lower storage_mb in its task.toml, or leave it out with -x",
     });
   }
-  const { stack, client } = account;
+  const { stack, services } = account;
   const describe = (family: string) =>
     taskDefinitionOf(
       { family, image: parts.image.reference, declared: { cpus, memoryMb }, size, storageGib },
@@ -53,7 +53,7 @@ export async function taskDefinition(
         taskRoleArn: stack.OutRunnerRole,
         executionRoleArn: stack.OutExecutionRole,
         logGroup: stack.OutLogGroup,
-        region: client.region,
+        region: services.region,
         ...parts.sent,
       },
     );
@@ -62,25 +62,25 @@ export async function taskDefinition(
   return (await findDefinition(account, family)) ?? (await register(account, describe(family)));
 }
 
-async function findDefinition({ client }: CloudAccount, family: string): Promise<string | null> {
+async function findDefinition({ services }: CloudAccount, family: string): Promise<string | null> {
   const input = { taskDefinition: family };
   try {
-    const call = { service: "ecs", action: "DescribeTaskDefinition", input } as const;
-    return (await callAws(client, call, Answer)).taskDefinition.taskDefinitionArn;
+    const answer = await (await services.ecs()).describeTaskDefinition(input);
+    return Answer.parse(answer).taskDefinition.taskDefinitionArn;
   } catch (error) {
     // ECS has one name for every wrong argument; this call has no other.
-    if (error instanceof AwsError && error.code === "ClientException") return null;
+    if (refusalOf(error)?.code === "ClientException") return null;
     throw awsFailure(error, "look for a task definition");
   }
 }
 
 async function register(
-  { client }: CloudAccount,
-  input: Readonly<Record<string, unknown>>,
+  { services }: CloudAccount,
+  input: RegisterTaskDefinitionCommandInput,
 ): Promise<string> {
   try {
-    const call = { service: "ecs", action: "RegisterTaskDefinition", input } as const;
-    return (await callAws(client, call, Answer)).taskDefinition.taskDefinitionArn;
+    const answer = await (await services.ecs()).registerTaskDefinition(input);
+    return Answer.parse(answer).taskDefinition.taskDefinitionArn;
   } catch (error) {
     throw awsFailure(error, "register a task definition");
   }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod";
-import { AwsError, awsFailure } from "../../aws/aws-error.ts";
-import { callAws } from "../../aws/call-aws.ts";
+import { awsFailure, refusalOf } from "../../aws/aws-error.ts";
 import { BenchError } from "../../core/errors.ts";
 import type { CloudImage } from "../../core/model/cloud-work.ts";
 import type { Task } from "../../core/model/task.ts";
@@ -89,12 +88,13 @@ async function findImage(
   const { User, Entrypoint } = Config.parse(JSON.parse(new TextDecoder().decode(recorded)));
   const input = { repositoryName: account.stack.OutImagesName, imageIds: [{ imageTag: tag }] };
   try {
-    const call = { service: "api.ecr", action: "DescribeImages", input, signal } as const;
-    const { imageDetails } = await callAws(account.client, call, Images);
+    const ecr = await account.services.ecr();
+    const answer = await ecr.describeImages(input, { abortSignal: signal });
+    const { imageDetails } = Images.parse(answer);
     const digest = imageDetails[0]?.imageDigest ?? null;
     return { reference, digest, user: User ?? "", entrypoint: Entrypoint ?? [] };
   } catch (error) {
-    if (error instanceof AwsError && error.code === "ImageNotFoundException") return null;
+    if (refusalOf(error)?.code === "ImageNotFoundException") return null;
     throw awsFailure(error, "look for an image");
   }
 }
@@ -114,11 +114,11 @@ async function build(
   { sha256, reference }: { readonly sha256: string; readonly reference: string },
   { account, signal }: ImageDeps,
 ): Promise<void> {
-  const { client, stack } = account;
+  const { s3, services, stack } = account;
   const at = (key: string): string => `/${stack.OutBucket}/${key}`;
   const variables = {
-    CONTEXT_URL: await client.linkTo("GET", at(contextKey(sha256)), LINK_SEC),
-    CONFIG_URL: await client.linkTo("PUT", at(configKey(sha256)), LINK_SEC),
+    CONTEXT_URL: await s3.linkTo("GET", at(contextKey(sha256)), LINK_SEC),
+    CONFIG_URL: await s3.linkTo("PUT", at(configKey(sha256)), LINK_SEC),
     CONTEXT_SHA256: sha256,
     IMAGE: reference,
     REGISTRY: reference.split("/")[0] ?? "",
@@ -131,16 +131,11 @@ async function build(
     })),
   };
   try {
-    const start = { service: "codebuild", action: "StartBuild", input, signal } as const;
-    const { id } = (await callAws(client, start, Started)).build;
+    const codeBuild = await services.codeBuild();
+    const { id } = Started.parse(await codeBuild.startBuild(input, { abortSignal: signal })).build;
     for (let waitMs = FIRST_POLL_MS; ; waitMs = Math.min(POLL_MS, waitMs * 2)) {
-      const ask = {
-        service: "codebuild",
-        action: "BatchGetBuilds",
-        input: { ids: [id] },
-        signal,
-      } as const;
-      const [found] = (await callAws(client, ask, Builds)).builds;
+      const answer = await codeBuild.batchGetBuilds({ ids: [id] }, { abortSignal: signal });
+      const [found] = Builds.parse(answer).builds;
       if (found?.buildStatus === "SUCCEEDED") return;
       if (found !== undefined && found.buildStatus !== "IN_PROGRESS") throw unbuilt(task, found);
       await delay(waitMs, undefined, { signal });

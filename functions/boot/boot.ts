@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { AwsClient } from "../../aws/aws-client.ts";
 import { awsFailure } from "../../aws/aws-error.ts";
+import { containerKeys } from "../../aws/container-keys.ts";
+import { S3Client } from "../../aws/s3-client.ts";
 import { sha256Hex } from "../../host/sha256-hex.ts";
 
 /*
@@ -14,7 +15,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 export async function boot(env: Env, args: readonly string[]): Promise<void> {
   const [bucket, dir, ...programs] = args;
   if (bucket === undefined || dir === undefined) throw new Error("boot BUCKET DIR NAME=SHA256...");
-  const client = new AwsClient(env);
+  const client = new S3Client(env, async () => await containerKeys(env));
   mkdirSync(dir, { recursive: true });
   for (const program of programs) {
     const [name, sha256] = program.split("=");
@@ -27,9 +28,9 @@ export async function boot(env: Env, args: readonly string[]): Promise<void> {
   await import(pathToFileURL(join(dir, "task.mjs")).href);
 }
 
-async function fetchObject(client: AwsClient, bucket: string, key: string): Promise<Uint8Array> {
+async function fetchObject(client: S3Client, bucket: string, key: string): Promise<Uint8Array> {
   try {
-    const answer = await client.send({ service: "s3", method: "GET", path: `/${bucket}/${key}` });
+    const answer = await client.send({ method: "GET", path: `/${bucket}/${key}` });
     return new Uint8Array(await answer.arrayBuffer());
   } catch (error) {
     throw awsFailure(error, `read ${key}`);

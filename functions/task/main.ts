@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { AwsClient } from "../../aws/aws-client.ts";
+import { containerKeys } from "../../aws/container-keys.ts";
+import { S3Client } from "../../aws/s3-client.ts";
 import { systemClock } from "../../host/system-clock.ts";
 import { FargateSandboxes } from "../../sandboxes/fargate/fargate-sandboxes.ts";
 import { KIT_DIR, SOCKET_DIR, socketPathOf, writeKit } from "../../sandboxes/fargate/kit.ts";
@@ -24,7 +25,10 @@ if (workKey === undefined) {
   });
   const taskId = process.env["ECS_CONTAINER_METADATA_URI_V4"]?.split("/").at(-1) ?? hostname();
   const end = await runWork(workKey, {
-    objects: new S3ObjectStore(new AwsClient(process.env), bucket),
+    objects: new S3ObjectStore(
+      new S3Client(process.env, async () => await containerKeys(process.env)),
+      bucket,
+    ),
     openBackend: ({ image }) =>
       new FargateSandboxes({
         id: taskId,

@@ -1,3 +1,4 @@
+import type { ContainerDefinition, RegisterTaskDefinitionCommandInput } from "@aws-sdk/client-ecs";
 import { entryPointOf, KIT_DIR, SOCKET_DIR } from "./kit.ts";
 
 /** What all definitions of one deployment share. */
@@ -77,7 +78,7 @@ export interface TrialFamily {
 export function taskDefinitionOf(
   { family, image, declared, size, storageGib }: TrialFamily,
   surroundings: TaskSurroundings,
-): Record<string, unknown> {
+): RegisterTaskDefinitionCommandInput {
   return {
     family,
     requiresCompatibilities: ["FARGATE"],
@@ -97,9 +98,9 @@ export function taskDefinitionOf(
   };
 }
 
-const READY = { containerName: "kit", condition: "SUCCESS" };
+const READY = { containerName: "kit", condition: "SUCCESS" } as const;
 
-function kitContainer(surroundings: TaskSurroundings): Record<string, unknown> {
+function kitContainer(surroundings: TaskSurroundings): ContainerDefinition {
   const { runnerImage, boot, bucket, programs } = surroundings;
   const named = Object.entries(programs).map(([name, sha256]) => `${name}=${sha256}`);
   return {
@@ -114,7 +115,7 @@ function kitContainer(surroundings: TaskSurroundings): Record<string, unknown> {
 }
 
 /** Its memory is a hard limit, and nothing of ours is in its environment; its output is the trial's. */
-function sandboxContainer(image: string, declared: TaskSize): Record<string, unknown> {
+function sandboxContainer(image: string, declared: TaskSize): ContainerDefinition {
   return {
     name: "sandbox",
     image,
@@ -131,7 +132,7 @@ function sandboxContainer(image: string, declared: TaskSize): Record<string, unk
   };
 }
 
-function runnerContainer(surroundings: TaskSurroundings): Record<string, unknown> {
+function runnerContainer(surroundings: TaskSurroundings): ContainerDefinition {
   return {
     name: "runner",
     image: surroundings.runnerImage,
@@ -154,7 +155,7 @@ function mount(sourceVolume: string, containerPath: string, readOnly: boolean) {
 
 function logOf({ logGroup, region }: TaskSurroundings) {
   return {
-    logDriver: "awslogs",
+    logDriver: "awslogs" as const,
     options: {
       "awslogs-group": logGroup,
       "awslogs-region": region,

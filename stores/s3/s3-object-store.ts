@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { AwsError, awsFailure } from "../../aws/aws-error.ts";
-import type { AwsClient, AwsRequest } from "../../aws/aws-client.ts";
+import type { S3Client, S3Request } from "../../aws/s3-client.ts";
 import { escapeUri } from "../../aws/escape-uri.ts";
 import { elementsOf, textOf } from "../../aws/read-xml.ts";
 import { BenchError } from "../../core/errors.ts";
@@ -20,10 +20,10 @@ const CHECKSUM = "x-amz-checksum-sha256";
 
 /** Objects in one S3 bucket. The service checks every body against the hash that the request carries. */
 export class S3ObjectStore implements ObjectStore {
-  readonly #client: AwsClient;
+  readonly #client: S3Client;
   readonly #bucket: string;
 
-  constructor(client: AwsClient, bucket: string) {
+  constructor(client: S3Client, bucket: string) {
     this.#client = client;
     this.#bucket = bucket;
   }
@@ -122,12 +122,12 @@ export class S3ObjectStore implements ObjectStore {
   async #send(
     key: string | null,
     doing: string,
-    request: Omit<AwsRequest, "service" | "path"> & { readonly path?: string },
+    request: Omit<S3Request, "path"> & { readonly path?: string },
   ): Promise<Response> {
     const below = key === null ? "" : `/${key.split("/").map(escapeUri).join("/")}`;
     const path = `/${this.#bucket}${below}${request.path ?? ""}`;
     try {
-      return await this.#client.send({ ...request, service: "s3", path });
+      return await this.#client.send({ ...request, path });
     } catch (error) {
       if (error instanceof AwsError && error.code === "NoSuchBucket") throw this.#noBucket();
       throw awsFailure(error, doing);

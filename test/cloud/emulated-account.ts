@@ -1,4 +1,4 @@
-import { AwsClient } from "../../aws/aws-client.ts";
+import { openS3 } from "../../api/cloud/cloud-account.ts";
 import { S3ObjectStore } from "../../stores/s3/s3-object-store.ts";
 
 /** The variables that test/emulator/up.sh printed; `npm run test:cloud` sets them. */
@@ -16,7 +16,7 @@ export function emulatedEnv(): Record<string, string> {
 
 /** A store over a bucket of its own. */
 export async function emptyBucket(name: string): Promise<S3ObjectStore> {
-  const client = new AwsClient(emulatedEnv());
-  await client.send({ service: "s3", method: "PUT", path: `/${name}`, accept: [409] });
+  const client = openS3(emulatedEnv());
+  await client.send({ method: "PUT", path: `/${name}`, accept: [409] });
   return new S3ObjectStore(client, name);
 }

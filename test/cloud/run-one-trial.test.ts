@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
-import { AwsClient } from "../../aws/aws-client.ts";
-import { callAws } from "../../aws/call-aws.ts";
+import { AwsServices } from "../../aws/aws-services.ts";
 import { CloudWork } from "../../core/model/cloud-work.ts";
 import { RunSettings } from "../../core/model/settings.ts";
 import { TrialResult } from "../../core/model/trial-result.ts";
@@ -22,7 +21,7 @@ import { emptyBucket, emulatedEnv } from "./emulated-account.ts";
 const BUCKET = "bench-one-trial";
 const RUN = `one-${Date.now()}`;
 const ROLLOUT = "word-count__00000001";
-const client = new AwsClient(emulatedEnv());
+const services = new AwsServices(emulatedEnv());
 const layout = new RunLayout(RUN);
 const declared = { cpus: 1, memoryMb: 512 };
 let objects: S3ObjectStore;
@@ -94,18 +93,10 @@ async function registerTask(): Promise<string> {
       programs,
     },
   );
-  await callAws(
-    client,
-    { service: "ecs", action: "CreateCluster", input: { clusterName: "one" } },
-    z.unknown(),
-  );
+  const ecs = await services.ecs();
+  await ecs.createCluster({ clusterName: "one" });
   const shape = z.object({ taskDefinition: z.object({ taskDefinitionArn: z.string() }) });
-  const answer = await callAws(
-    client,
-    { service: "ecs", action: "RegisterTaskDefinition", input },
-    shape,
-  );
-  return answer.taskDefinition.taskDefinitionArn;
+  return shape.parse(await ecs.registerTaskDefinition(input)).taskDefinition.taskDefinitionArn;
 }
 
 const Tasks = z.object({
@@ -124,21 +115,17 @@ async function runTask(taskDefinition: string) {
   const input = {
     cluster: "one",
     taskDefinition,
-    launchType: "FARGATE",
+    launchType: "FARGATE" as const,
     overrides: { containerOverrides: [{ name: "runner", environment }] },
     networkConfiguration: {
-      awsvpcConfiguration: { subnets: ["subnet-1"], assignPublicIp: "ENABLED" },
+      awsvpcConfiguration: { subnets: ["subnet-1"], assignPublicIp: "ENABLED" as const },
     },
   };
-  const { tasks } = await callAws(client, { service: "ecs", action: "RunTask", input }, Tasks);
-  const query = { cluster: "one", tasks: [tasks[0]?.taskArn] };
+  const ecs = await services.ecs();
+  const [started] = Tasks.parse(await ecs.runTask(input)).tasks;
+  const query = { cluster: "one", tasks: [started?.taskArn ?? ""] };
   for (;;) {
-    const described = await callAws(
-      client,
-      { service: "ecs", action: "DescribeTasks", input: query },
-      Tasks,
-    );
-    const [task] = described.tasks;
+    const [task] = Tasks.parse(await ecs.describeTasks(query)).tasks;
     if (task?.lastStatus === "STOPPED") return task;
     await new Promise((resolve) => {
       setTimeout(resolve, 200);

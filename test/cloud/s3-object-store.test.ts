@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { AwsClient } from "../../aws/aws-client.ts";
+import { openS3 } from "../../api/cloud/cloud-account.ts";
 import { objectStoreContract } from "../../stores/contract/object-store-contract.ts";
 import { S3ObjectStore } from "../../stores/s3/s3-object-store.ts";
 import { emptyBucket, emulatedEnv } from "./emulated-account.ts";
@@ -19,7 +19,7 @@ describe("objects in an S3 bucket", () => {
   );
 
   test("a bucket that is not there is told with the command that makes it", async () => {
-    const none = new S3ObjectStore(new AwsClient(emulatedEnv()), "bench-no-such-bucket");
+    const none = new S3ObjectStore(openS3(emulatedEnv()), "bench-no-such-bucket");
     await expect(none.open("key")).rejects.toThrow("there is no bucket bench-no-such-bucket");
   });
 });

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { CloudAccount } from "../../api/cloud/cloud-account.ts";
-import { AwsClient } from "../../aws/aws-client.ts";
+import { AwsServices } from "../../aws/aws-services.ts";
+import { openS3 } from "../../api/cloud/cloud-account.ts";
 
 type Input = Readonly<Record<string, unknown>>;
 /** What an action answers; an `Error` is a refusal by that name, which is not tried again. */
@@ -26,15 +27,16 @@ export async function fakeAws(answers: Answers) {
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const client = new AwsClient({
+  const env = {
     AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
     AWS_ACCESS_KEY_ID: "id",
     AWS_SECRET_ACCESS_KEY: "secret",
-  });
+  };
   const stack = { OutSweep: "machine", OutCluster: "cluster" } as CloudAccount["stack"];
   const close = () => {
     server.closeAllConnections();
     server.close();
   };
-  return { account: { client, stack } satisfies CloudAccount, asked, close };
+  const account = { services: new AwsServices(env), s3: openS3(env), stack };
+  return { account: account satisfies CloudAccount, asked, close };
 }

@@ -27,8 +27,8 @@ async function builder() {
     DescribeImages: () => ({ imageDetails: [{ imageDigest: DIGEST }] }),
   });
   ({ close } = aws);
-  const { client, stack } = aws.account;
-  const account = { client, stack: { ...stack, OutImages: "images", OutBucket: "runs" } };
+  const { stack } = aws.account;
+  const account = { ...aws.account, stack: { ...stack, OutImages: "images", OutBucket: "runs" } };
   const asked = new Map<string, Promise<CloudImage>>();
   const signal = new AbortController().signal;
   const deps = { account, objects, asked, baseImageMap: {}, signal, onLine: () => undefined };

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sha256Hex } from "../host/sha256-hex.ts";
 import { AwsError } from "./aws-error.ts";
-import { type FoundKeys, findKeys } from "./find-keys.ts";
-import { jsonField } from "./json-field.ts";
+import type { FoundKeys } from "./container-keys.ts";
 import { textOf } from "./read-xml.ts";
 import { signLink } from "./sign-link.ts";
 import { signRequest } from "./sign-request.ts";
@@ -17,16 +16,20 @@ export interface SentBody {
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
-export interface AwsRequest {
-  readonly service: string;
+export interface S3Request {
   readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
-  /** Below the service's own host, from `/` on; escaped. */
+  /** From `/BUCKET` on; escaped. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | SentBody;
   readonly signal?: AbortSignal;
   /** Answers besides 2xx that are no error. */
   readonly accept?: readonly number[];
+}
+
+/** Where a command or a program acts. */
+export function regionOf(env: Env): string {
+  return env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"] ?? "us-east-1";
 }
 
 const EMPTY = new Uint8Array();
@@ -38,25 +41,25 @@ const KEY_MARGIN_MS = 5 * 60_000;
 const THROTTLED = /throttl|slowdown|toomanyrequests|rate exceeded|requestlimitexceeded/iu;
 
 /**
- * Signed requests to AWS's services, in one region, as one identity. A broken connection, a 5xx and a
- * throttled call are tried again with growing, random waits. Everything else that is no 2xx throws
- * `AwsError`. Own code instead of AWS's SDK: it has no packages, and a run on this computer never pays
- * for the cloud (docs/decisions/2026-11-30-aws-client.md).
+ * Signed requests to S3 in one region, as one identity. A broken connection, a 5xx and a throttled call are
+ * tried again with growing, random waits. Everything else that is no 2xx throws `AwsError`. Own code beside
+ * AWS's SDK: a sync is tens of thousands of small reads, and the first program of a task must fit into the
+ * task's definition (docs/decisions/2026-11-30-aws-client.md).
  */
-export class AwsClient {
+export class S3Client {
   readonly region: string;
-  readonly #env: Env;
-  readonly #endpoint: string | null;
+  readonly #findKeys: () => Promise<FoundKeys>;
+  readonly #origin: string;
   #found: Promise<FoundKeys> | null = null;
 
-  /** Reads AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL, and where `findKeys` looks. */
-  constructor(env: Env) {
-    this.region = env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"] ?? "us-east-1";
-    this.#env = env;
-    this.#endpoint = env["AWS_ENDPOINT_URL"] ?? null;
+  /** Reads AWS_REGION, AWS_DEFAULT_REGION and AWS_ENDPOINT_URL; `findKeys` is asked again when keys end. */
+  constructor(env: Env, findKeys: () => Promise<FoundKeys>) {
+    this.region = regionOf(env);
+    this.#findKeys = findKeys;
+    this.#origin = env["AWS_ENDPOINT_URL"] ?? `https://s3.${this.region}.amazonaws.com`;
   }
 
-  async send(request: AwsRequest): Promise<Response> {
+  async send(request: S3Request): Promise<Response> {
     for (let tries = 1; ; tries += 1) {
       const last = tries === MAX_TRIES;
       const answer = await this.#try(request).catch((error: unknown) => {
@@ -65,7 +68,7 @@ export class AwsClient {
       });
       if (answer !== null) {
         if (answer.ok || request.accept?.includes(answer.status) === true) return answer;
-        const error = await errorOf(request.service, answer);
+        const error = await errorOf(answer);
         if (last || !isPassing(error)) throw error;
       }
       const wait = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** tries) * Math.random();
@@ -75,21 +78,21 @@ export class AwsClient {
 
   /** An address of an object in S3 that whoever has it may read, or write, for that long. */
   async linkTo(method: "GET" | "PUT", path: string, expiresSec: number): Promise<string> {
-    const url = new URL(`${this.#endpoint ?? this.#hostOf("s3")}${path}`);
+    const url = new URL(`${this.#origin}${path}`);
     const { keys } = await this.#keys();
     return signLink({ method, url, region: this.region, keys, now: new Date(), expiresSec }).href;
   }
 
-  async #try(request: AwsRequest): Promise<Response> {
-    const { service, method, body = EMPTY } = request;
+  async #try(request: S3Request): Promise<Response> {
+    const { method, body = EMPTY } = request;
     const bytes = body instanceof Uint8Array ? body : null;
-    const url = new URL(`${this.#endpoint ?? this.#hostOf(service)}${request.path}`);
+    const url = new URL(`${this.#origin}${request.path}`);
     const headers = signRequest({
       method,
       url,
       headers: request.headers ?? {},
       bodySha256: body instanceof Uint8Array ? sha256Hex(body) : body.sha256,
-      service,
+      service: "s3",
       region: this.region,
       keys: (await this.#keys()).keys,
       now: new Date(),
@@ -108,13 +111,9 @@ export class AwsClient {
     });
   }
 
-  #hostOf(service: string): string {
-    return `https://${service}.${this.region}.amazonaws.com`;
-  }
-
   /** Asked for once by all requests that need them at a time; a failure is not kept. */
   async #keys(): Promise<FoundKeys> {
-    const asked = (this.#found ??= findKeys(this.#env));
+    const asked = (this.#found ??= this.#findKeys());
     try {
       const found = await asked;
       const ends = found.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
@@ -123,8 +122,8 @@ export class AwsClient {
       if (this.#found === asked) this.#found = null;
       throw error;
     }
-    if (this.#found === asked) this.#found = findKeys(this.#env);
-    return await (this.#found ?? findKeys(this.#env));
+    if (this.#found === asked) this.#found = this.#findKeys();
+    return await (this.#found ?? this.#findKeys());
   }
 }
 
@@ -146,29 +145,12 @@ function isPassing({ status, code, message }: AwsError): boolean {
   return status >= 500 || status === 429 || THROTTLED.test(code) || THROTTLED.test(message);
 }
 
-async function errorOf(service: string, answer: Response): Promise<AwsError> {
+async function errorOf(answer: Response): Promise<AwsError> {
   const text = await answer.text();
   const { status } = answer;
-  const xml = textOf(text, "Code");
-  if (xml !== null) {
-    return new AwsError({ service, status, code: xml, message: textOf(text, "Message") ?? "" });
-  }
-  const json = parseJson(text);
-  const said = (name: string): string | null => {
-    const value = jsonField(json, name);
-    return typeof value === "string" ? value : null;
-  };
-  const type = said("__type") ?? said("code") ?? answer.headers.get("x-amzn-errortype") ?? "";
-  const code = type.split("#").at(-1)?.split(":")[0] ?? "";
-  const message = said("message") ?? said("Message") ?? text.slice(0, 300);
-  return new AwsError({ service, status, code: code === "" ? `HTTP ${status}` : code, message });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Neither of the two forms: the status alone says what happened.
-    return null;
-  }
+  const code = textOf(text, "Code");
+  // A HEAD has no body: the status alone says what happened.
+  if (code === null)
+    return new AwsError({ status, code: `HTTP ${status}`, message: text.slice(0, 300) });
+  return new AwsError({ status, code, message: textOf(text, "Message") ?? "" });
 }
