@@ -3,7 +3,8 @@ import { defineConfig } from "vitest/config";
 /**
  * unit: pure and file-system tests, no root, no daemon, seconds. contract: each port on each adapter that
  * can run here. cloud: what needs the emulated AWS account. e2e: the built `bench` as a person runs it.
- * redteam: tasks whose agent attacks.
+ * agents: real agents. faults: all of them under every fault of a provider, for an hour. redteam: tasks
+ * whose agent attacks.
  */
 export default defineConfig({
   test: {
@@ -49,8 +50,17 @@ export default defineConfig({
         test: {
           name: "agents",
           include: ["test/agents/**/*.test.ts"],
+          exclude: ["**/*.soak.test.ts"],
           testTimeout: 300_000,
           hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: "faults",
+          include: ["test/agents/**/*.soak.test.ts"],
+          testTimeout: 3_600_000,
           fileParallelism: false,
         },
       },

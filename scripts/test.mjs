@@ -21,7 +21,9 @@ const SUITES = [
   { name: "e2e", lane: "runs", minutes: soak ? 120 : 20 },
   { name: "redteam", lane: "runs", minutes: soak ? 60 : 20 },
   // The first run fetches some 500 MB of agents' programs (`npm run test:agents`).
-  { name: "agents", lane: "runs", minutes: 20, byName: true },
+  { name: "agents", lane: "runs", minutes: soak ? 60 : 20, byName: true },
+  // Writes docs/faults.md (`npm run test:soak -- --suite=faults`).
+  { name: "faults", lane: "runs", minutes: 150, byName: true },
   // Asked for by name (`npm run test:cloud`): it needs Python packages besides all else.
   { name: "cloud", lane: "runs", minutes: 12, byName: true },
 ].filter((suite) => (only === undefined ? suite.byName !== true : suite.name === only));
