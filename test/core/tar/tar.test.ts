@@ -1,19 +1,12 @@
 import { execFileSync } from "node:child_process";
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readlinkSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { lstatSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readTar } from "../../../core/tar/read-tar.ts";
 import type { TarHeader } from "../../../core/tar/tar-entry.ts";
 import { encodeHeader, writeTar } from "../../../core/tar/write-tar.ts";
+import { tempFolder } from "../../setup/temp-folder.ts";
 
 interface Sample {
   readonly header: TarHeader;
@@ -133,7 +126,7 @@ describe("tar", () => {
   });
 
   test("GNU tar reads what is written, and is read, in each of its formats", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "tar-"));
+    const folder = tempFolder("tar");
     // ustar holds 100 bytes of a link, and longer names only cut in two.
     const long = "long-".repeat(18);
     const deep = join("in", long, "deeper".repeat(3));
@@ -146,7 +139,7 @@ describe("tar", () => {
       expect(read.map(({ header }) => String(Buffer.from(header.name))).toSorted()).toEqual(
         ["in", `in/${long}`, deep, `${deep}/ü`, "in/link"].toSorted(),
       );
-      const out = mkdtempSync(join(tmpdir(), "tar-out-"));
+      const out = tempFolder("tar-out");
       execFileSync("tar", ["-C", out, "-xf", "-"], { input: await pack(read) });
       expect(readlinkSync(join(out, "in", "link"))).toBe(`../${long}`);
       expect(lstatSync(join(out, deep, "ü")).size).toBe(7);

@@ -1,14 +1,14 @@
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fitBase } from "../../../sandboxes/local/image/base-family.ts";
 import { BuildContext } from "../../../sandboxes/local/image/build-context.ts";
 import { readRecipe } from "../../../sandboxes/local/image/build-recipe.ts";
 import { runRequest } from "./requests.ts";
+import { tempFolder } from "../../setup/temp-folder.ts";
 
 function contextWith(files: Readonly<Record<string, string>>): string {
-  const dir = mkdtempSync(join(tmpdir(), "context-"));
+  const dir = tempFolder("context");
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(dir, path)), { recursive: true });
     writeFileSync(join(dir, path), text);

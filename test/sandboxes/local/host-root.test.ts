@@ -3,7 +3,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   readdirSync,
   readlinkSync,
@@ -11,7 +10,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeAccountFiles } from "../../../sandboxes/local/root/account-files.ts";
@@ -20,9 +18,10 @@ import { openBaseRoot } from "../../../sandboxes/local/root/base-root.ts";
 import { copyEtc } from "../../../sandboxes/local/root/etc-files.ts";
 import { findSystemTrees, readHostFamily } from "../../../sandboxes/local/root/host-facts.ts";
 import { StateFolder } from "../../../sandboxes/local/state-folder.ts";
+import { tempFolder } from "../../setup/temp-folder.ts";
 
 function hostWith(files: Readonly<Record<string, string>>): string {
-  const root = mkdtempSync(join(tmpdir(), "host-root-"));
+  const root = tempFolder("host-root");
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
@@ -37,7 +36,7 @@ function md5(text: string): string {
 /** The key of the base of a machine with these accounts. */
 async function keyWith(passwd: string): Promise<string> {
   const host = hostWith({ "etc/passwd": passwd, "etc/group": "root:x:0:\n" });
-  const dir = mkdtempSync(join(tmpdir(), "base-key-"));
+  const dir = tempFolder("base-key");
   // Only root can make devices, and they are no part of the key.
   const { key } = await openBaseRoot(new StateFolder(dir), [], NAMESPACE_POWERS, host);
   for (const folder of [host, dir]) rmSync(folder, { recursive: true });
@@ -63,7 +62,7 @@ describe("copyEtc", () => {
       "var/lib/dpkg/status": `Package: one\nConffiles:\n /etc/pristine.conf ${md5("as packaged")}\n /etc/changed.conf ${md5("as packaged")}\n /etc/linked.conf ${md5("as packaged")}\n /etc/gone.conf ${md5("x")}\n /etc/old.conf ${md5("x")} obsolete\n`,
     });
     symlinkSync("/elsewhere/secret", join(host, "etc/linked.conf"));
-    const target = mkdtempSync(join(tmpdir(), "etc-"));
+    const target = tempFolder("etc");
     copyEtc(host, target);
     expect(readdirSync(target)).toEqual(["pristine.conf"]);
     expect(readFileSync(join(target, "pristine.conf"), "utf8")).toBe("as packaged");
@@ -81,7 +80,7 @@ describe("copyEtc", () => {
     });
     mkdirSync(join(host, "etc/alternatives"));
     symlinkSync("/usr/bin/vim.tiny", join(host, "etc/alternatives/vi"));
-    const target = mkdtempSync(join(tmpdir(), "etc-"));
+    const target = tempFolder("etc");
     copyEtc(host, target);
     expect(readlinkSync(join(target, "alternatives/vi"))).toBe("/usr/bin/vim.tiny");
     expect(readdirSync(join(target, "apt")).toSorted()).toEqual(["sources.list", "sources.list.d"]);
@@ -95,7 +94,7 @@ describe("copyEtc", () => {
       "etc/a.conf": text,
       "var/lib/dpkg/status": `Conffiles:\n /etc/a.conf ${md5(text)}\n`,
     });
-    const target = mkdtempSync(join(tmpdir(), "etc-"));
+    const target = tempFolder("etc");
     copyEtc(host, target);
     expect(lstatSync(join(target, "a.conf")).mode & 0o7022).toBe(0);
   });

@@ -1,15 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CgroupLayout } from "../../../sandboxes/local/cgroup/cgroup-layout.ts";
 import { SandboxCgroup, cgroupFolders } from "../../../sandboxes/local/cgroup/sandbox-cgroup.ts";
+import { tempFolder } from "../../setup/temp-folder.ts";
 
 const LIMITS = { cpus: 1.5, memoryMb: 512, storageMb: 1, pids: 77 };
 
 /** A folder in a cgroup file system's place: what is written is kept, what is read is put there. */
 function unified(): { readonly layout: CgroupLayout; readonly dir: string } {
-  const parent = mkdtempSync(join(tmpdir(), "cgroup-"));
+  const parent = tempFolder("cgroup");
   const at = { version: 2, dir: parent } as const;
   const layout = { tracking: at, limits: { memory: at, cpu: at, cpuacct: at, pids: at } };
   return { layout, dir: join(parent, "one") };
@@ -63,7 +63,7 @@ describe("the cgroups of a sandbox", () => {
   });
 
   test("on a hybrid machine lie in several hierarchies, and all of them are named for removal", () => {
-    const parent = mkdtempSync(join(tmpdir(), "cgroup-"));
+    const parent = tempFolder("cgroup");
     for (const name of ["unified", "memory", "cpu,cpuacct"]) mkdirSync(join(parent, name));
     const v1 = (name: string) => ({ version: 1, dir: join(parent, name) }) as const;
     const layout: CgroupLayout = {

@@ -1,0 +1,17 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+
+const made: string[] = [];
+
+afterAll(() => {
+  for (const dir of made.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+/** A new, empty folder, removed after the file's last test. */
+export function tempFolder(name: string): string {
+  const dir = mkdtempSync(join(tmpdir(), `bench-${name}-`));
+  made.push(dir);
+  return dir;
+}
