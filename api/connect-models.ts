@@ -4,12 +4,11 @@ import type { AttemptSpec } from "../core/model/trial.ts";
 import type { ModelAccess } from "../core/ports/model-access.ts";
 import type { ModelUpstream } from "../core/ports/model-upstream.ts";
 import type { KeyHeader } from "../core/providers/provider.ts";
-import type { ResolvedEndpoint } from "../core/providers/resolve-model.ts";
 import { proxiedModels, type ProxiedModelsOptions } from "../runner/model-access/proxied-models.ts";
 import { createHttpUpstream, type Credential } from "../runner/proxy/http-upstream.ts";
 import { scriptedUpstreams } from "../runner/scripted-model/scripted-upstreams.ts";
 import type { RunScript } from "./model-script-file.ts";
-import type { RunModels } from "./run-models.ts";
+import type { RunModels, ServedEndpoint } from "./run-models.ts";
 
 type Connection = Pick<
   ProxiedModelsOptions,
@@ -20,10 +19,11 @@ type Connection = Pick<
 export function connectModels(account: TrialAccount, connection: Connection): ModelAccess {
   const { models, ...shared } = connection;
   const { provider, model, key } = models.resolved;
-  const upstream = (endpoint: ResolvedEndpoint): ModelUpstream =>
+  const upstream = (endpoint: ServedEndpoint): ModelUpstream =>
     createHttpUpstream({
       provider,
       protocol: endpoint.protocol,
+      agentProtocol: endpoint.agentProtocol,
       baseUrl: endpoint.baseUrl,
       outputLimitField: endpoint.outputLimitField,
       credential: () => Promise.resolve(credentialOf(endpoint.keyHeader, key)),

@@ -39,7 +39,7 @@ export async function readPlanInput(
 ): Promise<PlanInput> {
   const selected = selectTasks(await readTasks(settings.tasksDir), settings);
   const { tasks, warnings } = fillTemplates(selected.tasks, settings, deps);
-  const modelRoute = models?.resolved.ownRoute ?? null;
+  const modelRoute = models?.route ?? null;
   const script = models?.script ?? null;
   if (script !== null) {
     refuseUnscripted(script, tasks);

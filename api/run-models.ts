@@ -17,16 +17,27 @@ import {
 import { codeOf } from "../host/error-code.ts";
 import type { Agent } from "../runner/agents/agent.ts";
 import { loadGenaiPrices } from "../runner/proxy/genai-prices.ts";
+import { isSpoken } from "../runner/translation/spoken-protocol.ts";
 import { readScript, type RunScript, SCRIPT_PRICES } from "./model-script-file.ts";
 
 /** How a run's agent asks its model: known, and found to be possible, before anything is created. */
 export interface RunModels {
   readonly resolved: ResolvedModel;
-  /** The dialects that the agent speaks and the provider serves, the agent's best first. */
-  readonly endpoints: readonly [ResolvedEndpoint, ...ResolvedEndpoint[]];
+  /**
+   * The dialects that the agent speaks and the provider serves, the agent's best first; where there is
+   * none the one that the agent's best is translated into.
+   */
+  readonly endpoints: readonly [ServedEndpoint, ...ServedEndpoint[]];
+  /** What of the way to the model is not the provider's own, for the settings digest; null for its own. */
+  readonly route: string | null;
   readonly prices: PriceTable;
   /** What answers in the place of a provider; null for a run with one. */
   readonly script: RunScript | null;
+}
+
+/** A dialect of the provider's, and what agents speak that it serves. */
+export interface ServedEndpoint extends ResolvedEndpoint {
+  readonly agentProtocol: ModelProtocol;
 }
 
 type ModelDeps = {
@@ -61,13 +72,14 @@ export async function resolveRunModels(
   const unpriced = unpricedModel(settings, found, { prices, at: clock.now() });
   if (found.missing !== null) throw joinRefusals(found.missing, unpriced);
   const resolved = resolveModel(model, modelVariables);
-  const endpoints = commonEndpoints(model, resolved, agent);
+  const endpoints = servedEndpoints(model, resolved, agent);
   if (unpriced !== null) throw unpriced;
-  return { resolved, endpoints, prices, script: null };
+  return { resolved, endpoints, route: routeOf(resolved, endpoints), prices, script: null };
 }
 
-function scriptedEndpoint(protocol: ModelProtocol): ResolvedEndpoint {
-  return { protocol, baseUrl: "", keyHeader: "bearer", outputLimitField: "max_tokens" };
+function scriptedEndpoint(protocol: ModelProtocol): ServedEndpoint {
+  const outputLimitField = "max_tokens";
+  return { protocol, agentProtocol: protocol, baseUrl: "", keyHeader: "bearer", outputLimitField };
 }
 
 /** A script speaks every dialect, has no key and no address, and costs nothing. */
@@ -81,24 +93,43 @@ function scriptedModels(
   ];
   const names = { provider: SCRIPTED_PROVIDER, model: SCRIPTED_MODEL };
   const resolved = { ...names, key: "", keyName: "", endpoints, ownRoute: null };
-  return { resolved, endpoints, prices: SCRIPT_PRICES, script };
+  return { resolved, endpoints, route: null, prices: SCRIPT_PRICES, script };
 }
 
-function commonEndpoints(
+/**
+ * A measurement through a translation is not the provider's own, and where a provider serves both it is
+ * another one than without.
+ */
+function routeOf({ ownRoute, provider }: ResolvedModel, [first]: RunModels["endpoints"]) {
+  if (first.protocol === first.agentProtocol) return ownRoute;
+  return `${ownRoute ?? provider} in ${first.protocol}`;
+}
+
+/**
+ * The provider's dialects that serve an agent. Throws `BenchError` (`usage`) for a pair that has none in
+ * common and none that can be translated into.
+ */
+export function servedEndpoints(
   model: string,
   resolved: ResolvedModel,
   { name, models }: Pick<Agent, "name" | "models">,
 ): RunModels["endpoints"] {
-  const [first, ...others] = (models?.protocols ?? []).flatMap(
-    (protocol) => resolved.endpoints.find((endpoint) => endpoint.protocol === protocol) ?? [],
-  );
+  const own = (models?.protocols ?? []).flatMap((agentProtocol): ServedEndpoint[] => {
+    const endpoint = resolved.endpoints.find(({ protocol }) => protocol === agentProtocol);
+    return endpoint === undefined ? [] : [{ ...endpoint, agentProtocol }];
+  });
+  const [first, ...others] = own;
   if (first !== undefined) return [first, ...others];
+  const translated = resolved.endpoints.find(({ protocol }) => isSpoken(protocol));
+  const [agentProtocol] = models?.protocols ?? [];
+  if (translated !== undefined && agentProtocol !== undefined)
+    return [{ ...translated, agentProtocol }];
   const spoken = (models?.protocols ?? []).join(" or ");
   const served = resolved.endpoints.map(({ protocol }) => protocol).join(", ");
   throw new BenchError(
     "usage",
     `agent ${name} speaks ${spoken}, and provider ${resolved.provider} serves ${served}: ` +
-      `model ${model} would have to be translated, which is not built yet in this edition`,
+      `model ${model} would have to be translated into the latter, which this edition does not do`,
     { next: "choose an agent that speaks one of them, or a provider that serves the agent's" },
   );
 }

@@ -104,6 +104,16 @@ export const RequestRow = z.object({
   price_source: z.string().nullable(),
   /** Things billed beyond the five buckets, for example a provider's web search. */
   unpriced: z.array(z.string()),
+  /** Null where the provider speaks the agent's protocol. */
+  translation: z
+    .object({
+      /** What the provider was asked in. */
+      to: ModelProtocol,
+      /** Of the agent's request: what that protocol has no words for, by name. */
+      left_out: z.array(z.string()),
+    })
+    .nullable()
+    .default(null),
 });
 export type RequestRow = z.infer<typeof RequestRow>;
 
@@ -114,7 +124,10 @@ export const Exchange = z.object({
     method: z.string(),
     path: z.string(),
     headers: z.record(z.string(), z.string()),
+    /** As the provider got it. */
     body: z.unknown(),
+    /** As the agent sent it, where it was translated. */
+    agent_body: z.unknown().optional(),
   }),
   response: z.object({
     timestamp: z.string(),

@@ -38,17 +38,21 @@ export class UpstreamError extends Error {
   }
 }
 
-/**
- * A provider in one protocol, with the credentials that nobody else holds. A translation to another
- * protocol is one more upstream around this one.
- */
+/** A provider in one protocol, with the credentials that nobody else holds. */
 export interface ModelUpstream {
   /** Our prefix, for prices, for example `xiaomi`. */
   readonly provider: string;
   readonly protocol: ModelProtocol;
+  /** What the agents that it serves speak, where that is translated; its own protocol where absent. */
+  readonly agentProtocol?: ModelProtocol;
   /** The body field that limits the answer where the agent sends none (Chat Completions has two). */
   readonly outputLimitField: string;
   /** Resolves with the head of the answer, whatever its status. Throws `UpstreamError`. */
   send(call: UpstreamCall): Promise<UpstreamReply>;
   close(): void;
+}
+
+/** What the agents of an upstream speak. */
+export function agentProtocolOf(upstream: ModelUpstream): ModelProtocol {
+  return upstream.agentProtocol ?? upstream.protocol;
 }

@@ -27,6 +27,9 @@ export interface ResolvedModel {
   readonly ownRoute: string | null;
 }
 
+/** In place of a second base URL: what stands behind the first one has no such endpoint. */
+const NO_ENDPOINT = "none";
+
 /** Names that only one agent knows; no provider takes them. */
 const AGENT_NAMES = new Set(["sonnet", "opus", "haiku", "opusplan", "best", "default"]);
 
@@ -64,6 +67,7 @@ export function resolveModel(name: string, variables: Variables): ResolvedModel 
   const origin = parseBase(baseName, base);
   const [first, ...others] = provider.endpoints;
   const messages = `${variableStem(provider.prefix)}_ANTHROPIC_BASE_URL`;
+  const hasMessages = valueOf(variables, messages) !== NO_ENDPOINT;
   const at = (endpoint: ProviderEndpoint): ResolvedEndpoint => {
     const isMessages = endpoint.protocol === "anthropic-messages";
     const own = isMessages && endpoint !== first ? valueOf(variables, messages) : null;
@@ -77,7 +81,12 @@ export function resolveModel(name: string, variables: Variables): ResolvedModel 
     model,
     key,
     keyName,
-    endpoints: [at(first), ...others.map(at)],
+    endpoints: [
+      at(first),
+      ...others
+        .filter(({ protocol }) => hasMessages || protocol !== "anthropic-messages")
+        .map((endpoint) => at(endpoint)),
+    ],
     ownRoute: set === null || set === provider.baseUrl ? null : routeOf(origin),
   };
 }

@@ -13,7 +13,7 @@ import type {
   ModelUse,
   OpenModels,
 } from "../../core/ports/model-access.ts";
-import type { ModelUpstream } from "../../core/ports/model-upstream.ts";
+import { agentProtocolOf, type ModelUpstream } from "../../core/ports/model-upstream.ts";
 import type { PriceTable } from "../../core/ports/price-table.ts";
 import { type ForwardedPort, SandboxError } from "../../core/ports/sandbox.ts";
 import { accountGate, type CappedUnits } from "../proxy/account-gate.ts";
@@ -96,7 +96,7 @@ async function openModels(
   };
   return {
     ...describeModels(options),
-    protocol: upstreams[0].protocol,
+    protocol: agentProtocolOf(upstreams[0]),
     origin: `http://127.0.0.1:${String(port.port)}`,
     token: proxy.token,
     heldMs: () => proxy.totals().heldMs,

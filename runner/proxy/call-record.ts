@@ -121,6 +121,10 @@ export class CallRecord {
       cost_status: this.cost.cost_status,
       price_source: this.cost.price_source,
       unpriced: [...(reading?.extras ?? [])],
+      translation:
+        prepared === null || prepared.translation === null
+          ? null
+          : { to: prepared.sentProtocol, left_out: [...prepared.translation.leftOut] },
     };
   }
 
@@ -132,6 +136,12 @@ export class CallRecord {
     const facts = this.prepared?.facts;
     const request = recordBody(
       { value: this.prepared?.body ?? null, sizeChars: this.prepared?.bytes.length ?? 0 },
+      redactor,
+      limits,
+    );
+    const translation = this.prepared?.translation ?? null;
+    const asked = recordBody(
+      { value: translation?.agentBody ?? null, sizeChars: this.requestBytes },
       redactor,
       limits,
     );
@@ -149,6 +159,7 @@ export class CallRecord {
         path: redactor.text(this.path),
         headers: this.requestHeaders,
         body: request.body,
+        ...(translation === null ? {} : { agent_body: asked.body }),
       },
       response: {
         timestamp: localStamp(endedAt),
@@ -170,7 +181,7 @@ export class CallRecord {
         call_purpose: this.purpose ?? "unknown",
         index: this.index,
         sampling: facts?.sampling ?? null,
-        request_dropped_bytes: request.droppedBytes,
+        request_dropped_bytes: request.droppedBytes + asked.droppedBytes,
         response_dropped_bytes: response.droppedBytes + this.responseDroppedChars,
         end: this.end,
       },

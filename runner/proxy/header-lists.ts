@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { ModelProtocol } from "../../core/model/exchange.ts";
 import type { Redactor } from "./redact/redactor.ts";
 
 /** What of an agent's headers goes to the provider. Credentials, session ids and cookies never do. */
@@ -27,6 +28,22 @@ const MAX_VALUE_LENGTH = 4096;
 export function upstreamHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const passed = pick(headers, (name) => REQUEST_HEADERS.has(name));
   return { ...passed, "content-type": "application/json", "accept-encoding": "identity" };
+}
+
+const ANTHROPIC_VERSION = "2023-06-01";
+
+/** The same for a call in another protocol: nothing that only the agent's own provider would know. */
+export function translatedHeaders(
+  headers: IncomingHttpHeaders,
+  protocol: ModelProtocol,
+): Record<string, string> {
+  const passed = pick(headers, (name) => name === "user-agent");
+  return {
+    ...passed,
+    "content-type": "application/json",
+    "accept-encoding": "identity",
+    ...(protocol === "anthropic-messages" ? { "anthropic-version": ANTHROPIC_VERSION } : {}),
+  };
 }
 
 /** The provider's headers that may reach the agent and the record; one that repeats a secret is neither's. */

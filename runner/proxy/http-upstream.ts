@@ -22,6 +22,7 @@ export interface Credential {
 export interface HttpUpstreamOptions {
   readonly provider: string;
   readonly protocol: ModelProtocol;
+  readonly agentProtocol?: ModelProtocol;
   /**
    * What stands before the protocol's own path: `https://api.openai.com/v1` for the OpenAI protocols,
    * `https://api.anthropic.com` for Messages, `https://generativelanguage.googleapis.com/v1beta` for
@@ -47,6 +48,7 @@ export function createHttpUpstream(options: HttpUpstreamOptions): ModelUpstream 
   return {
     provider: options.provider,
     protocol: options.protocol,
+    agentProtocol: options.agentProtocol ?? options.protocol,
     outputLimitField: options.outputLimitField ?? "max_tokens",
     async send(call) {
       const { header, value } = await options.credential();

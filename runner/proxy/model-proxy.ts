@@ -3,6 +3,8 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { BenchError, messageOf } from "../../core/errors.ts";
+import { CallMemory } from "../translation/call-memory.ts";
+import { agentProtocolOf } from "../../core/ports/model-upstream.ts";
 import type { ProxyContext } from "./proxy-context.ts";
 import { DEFAULT_LIMITS } from "./proxy-options.ts";
 import type { ListenAt, ProxyOptions, StopReason } from "./proxy-options.ts";
@@ -43,7 +45,8 @@ export async function startModelProxy(options: ProxyOptions): Promise<ModelProxy
     ...options,
     limits,
     state,
-    upstreams: new Map(options.upstreams.map((upstream) => [upstream.protocol, upstream])),
+    upstreams: new Map(options.upstreams.map((upstream) => [agentProtocolOf(upstream), upstream])),
+    callMemory: new CallMemory(),
     redactor: new Redactor([...options.secrets, token]),
     isTrial: tokenCheck(token),
   };

@@ -2,6 +2,7 @@ import { UpstreamError } from "../../core/ports/model-upstream.ts";
 import type { UpstreamReply } from "../../core/ports/model-upstream.ts";
 import { parseJson, recordOf, textOf } from "../../core/usage/json-view.ts";
 import { UsageMeter } from "../../core/usage/usage-meter.ts";
+import { translateError } from "../translation/translate-error.ts";
 import type { ProxyError } from "./error-reply.ts";
 import { agentHeaders } from "./header-lists.ts";
 import type { ProxyContext } from "./proxy-context.ts";
@@ -35,7 +36,7 @@ export async function passError(
   const bytes = await readErrorBody(reply);
   guard.pause();
   record.responseBytes = bytes.length;
-  const meter = new UsageMeter(call.protocol, "json");
+  const meter = new UsageMeter(call.sentProtocol, "json");
   meter.push(bytes);
   record.reading = meter.end();
   const text = new TextDecoder().decode(bytes);
@@ -47,7 +48,13 @@ export async function passError(
     headers["retry-after"] = String(context.limits.retryAfterSec);
   const plain = `the provider answered ${status}`;
   if (code !== undefined) agent.sendError(call.protocol, { status, code, message: plain });
-  else if (agent.isCommitted) {
+  else if (call.translation !== null) {
+    const error = translateError(call.protocol, {
+      status,
+      text: withoutSecrets(text, context.redactor),
+    });
+    agent.sendError(call.protocol, { status, ...error }, headers);
+  } else if (agent.isCommitted) {
     const { error } = recordOf(record.responseBody);
     const told = context.redactor.knownIn(textOf(recordOf(error)["message"]) ?? "");
     agent.sendError(call.protocol, {

@@ -5,12 +5,18 @@ import { inspectRequest } from "../../core/usage/inspect-request.ts";
 import { isRecord, parseJson, recordOf } from "../../core/usage/json-view.ts";
 import type { JsonRecord } from "../../core/usage/json-view.ts";
 import type { RequestFacts } from "../../core/usage/request-facts.ts";
+import type { KnownTool } from "../translation/responses-tools.ts";
 import { doubledKey, jsonMembers, withMembers } from "./json-members.ts";
 import type { ModelRules } from "./proxy-options.ts";
 
 /** A request as it will go upstream. */
 export interface PreparedCall {
+  /** The agent's. */
   readonly protocol: ModelProtocol;
+  /** The provider's: `facts`, `bytes` and `body` are in it. */
+  readonly sentProtocol: ModelProtocol;
+  /** Null where the two are one. */
+  readonly translation: CallTranslation | null;
   /** The name that the agent used, to be told back to it. */
   readonly modelAsked: string;
   readonly modelSent: string;
@@ -22,9 +28,17 @@ export interface PreparedCall {
   readonly body: JsonRecord;
 }
 
+/** What a translated request was before, and what its reply needs. */
+export interface CallTranslation {
+  readonly agentBody: JsonRecord;
+  /** Of Responses alone: how the agent knows its tools, by the names that were sent. */
+  readonly tools: ReadonlyMap<string, KnownTool>;
+  readonly leftOut: readonly string[];
+}
+
 export interface PrepareRefusal {
   readonly status: 400;
-  readonly code: "invalid_body" | "model_not_allowed";
+  readonly code: "invalid_body" | "model_not_allowed" | "not_translatable";
   readonly message: string;
   /** Known as soon as the body was readable. */
   readonly purpose: CallPurpose | null;
@@ -68,6 +82,8 @@ export function prepareCall(
   const sent = edits.size === 0 ? body : recordOf(parseJson(changed));
   return {
     protocol,
+    sentProtocol: protocol,
+    translation: null,
     modelAsked: asked.model ?? "",
     modelSent: rules.models.upstreamModel,
     facts: edits.size === 0 ? asked : inspectRequest(protocol, sent, path),

@@ -18,7 +18,7 @@ export function priceCall(
   limits: ModelLimits,
 ): PricedCall {
   const { tokens, unbounded } = boundRequest(
-    call.protocol,
+    call.sentProtocol,
     { facts: call.facts, bodyBytes: call.bytes.length },
     {
       contextTokens: limits.contextTokens ?? card?.contextTokens ?? null,

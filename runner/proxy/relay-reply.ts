@@ -2,6 +2,8 @@ import { UpstreamError } from "../../core/ports/model-upstream.ts";
 import type { UpstreamReply } from "../../core/ports/model-upstream.ts";
 import { parseJson } from "../../core/usage/json-view.ts";
 import { UsageMeter } from "../../core/usage/usage-meter.ts";
+import { ReplyTranslator } from "../translation/reply-translator.ts";
+import { isSpoken } from "../translation/spoken-protocol.ts";
 import type { AgentResponse } from "./agent-response.ts";
 import { replyAssembler } from "./assemble/assemble-reply.ts";
 import { KeepBudget } from "./assemble/kept-text.ts";
@@ -19,6 +21,8 @@ export interface RelayedCall {
   readonly record: CallRecord;
   readonly agent: AgentResponse;
   readonly guard: CallGuard;
+  /** Of the agent's request. */
+  readonly query: ReadonlyMap<string, string>;
   /** The most output tokens that were reserved; the stream is ended there. */
   readonly outputCap: number | null;
 }
@@ -72,6 +76,8 @@ class ReplyPump {
   readonly #budget: KeepBudget;
   /** Only where the agent's name for the model is not the provider's. */
   readonly #renamer: ModelRenamer | null;
+  /** Only where the provider speaks another protocol than the agent. */
+  readonly #translator: ReplyTranslator | null;
   readonly #held: Uint8Array[] = [];
   #heldBytes = 0;
   readonly #maxEventBytes: number;
@@ -87,15 +93,16 @@ class ReplyPump {
     this.#maxEventBytes = context.limits.maxEventBytes;
     this.#isStream = isEventStream(reply, call);
     this.#budget = new KeepBudget(context.limits.maxRecordChars);
-    this.#assembler = replyAssembler(call.protocol, this.#budget);
-    this.#meter = new UsageMeter(call.protocol, this.#isStream ? "sse" : "json", {
+    this.#assembler = replyAssembler(call.sentProtocol, this.#budget);
+    this.#meter = new UsageMeter(call.sentProtocol, this.#isStream ? "sse" : "json", {
       maxEventBytes: this.#maxEventBytes,
       onEvent: (event) => this.#assembler.read(event),
     });
-    const isRenamed = call.modelAsked !== call.modelSent;
+    const isRenamed = call.translation === null && call.modelAsked !== call.modelSent;
     this.#renamer = isRenamed
       ? new ModelRenamer(call.protocol, call.modelAsked, this.#maxEventBytes)
       : null;
+    this.#translator = replyTranslator(context, relayed, this.#isStream);
   }
 
   async take(chunk: Uint8Array): Promise<void> {
@@ -103,7 +110,8 @@ class ReplyPump {
     // While the agent reads, nothing is awaited of the provider.
     guard.pause();
     record.responseBytes += chunk.length;
-    if (this.#renamer === null) await this.#pass(chunk);
+    if (this.#translator !== null) await this.#translate(chunk, this.#translator);
+    else if (this.#renamer === null) await this.#pass(chunk);
     else {
       if (this.#isStream) await this.#write(this.#renamer.push(chunk));
       else this.#hold(chunk);
@@ -136,13 +144,26 @@ class ReplyPump {
     await this.#write(this.isCapped ? chunk.subarray(0, boundary) : chunk);
   }
 
+  /** What is measured are the provider's own bytes. */
+  async #translate(chunk: Uint8Array, translator: ReplyTranslator): Promise<void> {
+    this.#meter.push(chunk);
+    const { agent } = this.#relayed;
+    const text = translator.push(chunk);
+    // Events that say nothing to the agent still show it that the provider works.
+    const isWaiting = text === "" && agent.isCommitted && translator.isEventStream;
+    await this.#write(isWaiting ? ":\n\n" : text);
+    this.isCapped = this.#isOverCap();
+  }
+
   async finish(): Promise<void> {
     const { agent, guard, record, call } = this.#relayed;
     guard.pause();
-    if (this.isCapped) {
-      record.end = "capped";
-      await this.#write(this.#assembler.cappedEnding(this.#meter.outputSoFar));
-    } else if (this.#isUnfinished()) throw new UnfinishedReply("the answer has no end");
+    const capped = this.isCapped ? this.#assembler.cappedEnding(this.#meter.outputSoFar) : null;
+    if (capped !== null) record.end = "capped";
+    else if (this.#isUnfinished()) throw new UnfinishedReply("the answer has no end");
+    if (this.#translator !== null)
+      await this.#write(this.#translator.end(this.#meter.end(), capped));
+    else if (capped !== null) await this.#write(capped);
     else if (this.#renamer !== null && this.#isStream) await this.#write(this.#renamer.end());
     else if (this.#renamer !== null) {
       const text = Buffer.concat(this.#held).toString("utf8");
@@ -165,6 +186,7 @@ class ReplyPump {
     const { agent, record } = this.#relayed;
     if (agent.isCommitted) return;
     const headers = agentHeaders(this.#reply.headers, this.#redactor);
+    if (this.#translator !== null) headers["content-type"] = this.#translator.contentType;
     agent.head(this.#reply.status, headers);
     record.ttfbMs = this.#clock.monotonicMs() - record.startMs;
   }
@@ -206,6 +228,26 @@ class ReplyPump {
       this.#assembler.visibleChars > outputCap * MAX_CHARS_PER_TOKEN;
     return isOver && !this.#meter.isFinal;
   }
+}
+
+function replyTranslator(
+  { callMemory, limits }: ProxyContext,
+  { call, query }: RelayedCall,
+  isStream: boolean,
+): ReplyTranslator | null {
+  const { translation, sentProtocol } = call;
+  if (translation === null || !isSpoken(sentProtocol)) return null;
+  return new ReplyTranslator({
+    from: sentProtocol,
+    to: call.protocol,
+    framing: isStream ? "sse" : "json",
+    stream: call.facts.stream,
+    asEvents: query.get("alt") === "sse",
+    model: call.modelAsked,
+    tools: translation.tools,
+    memory: callMemory,
+    maxBytes: limits.maxEventBytes,
+  });
 }
 
 /** Some servers name no type, or a wrong one, for the stream that was asked for. */

@@ -5,9 +5,10 @@ import type {
   UpstreamReply,
 } from "../../core/ports/model-upstream.ts";
 import type { SpendLease } from "../../core/ports/spend-gate.ts";
+import { TranslationError } from "../translation/translation-error.ts";
 import { CallStop } from "./call-guard.ts";
 import { forwardCall } from "./forward-call.ts";
-import { agentHeaders, upstreamHeaders } from "./header-lists.ts";
+import { agentHeaders, translatedHeaders, upstreamHeaders } from "./header-lists.ts";
 import { passError } from "./pass-error.ts";
 import { priceCall } from "./price-call.ts";
 import type { PricedCall } from "./price-call.ts";
@@ -92,9 +93,9 @@ function refuseUnpaid(
       });
     case "refused": {
       const { reason, message } = reservation;
-      if (reason === "budget" || reason === "trial-limit")
-        return stopAndRefuse(context, served, { reason, message });
-      return refuseCall(served, { status: 400, code: reason, message });
+      if (reason === "unbounded" || reason === "unpriced")
+        return refuseCall(served, { status: 400, code: reason, message });
+      return stopAndRefuse(context, served, { reason, message });
     }
   }
 }
@@ -106,7 +107,11 @@ async function spend(
   { claim }: PricedCall,
 ): Promise<number> {
   const { record, call, guard } = served;
-  Object.assign(record.requestHeaders, upstreamHeaders(served.agentHeaders));
+  const sentHeaders =
+    call.translation === null
+      ? upstreamHeaders(served.agentHeaders)
+      : translatedHeaders(served.agentHeaders, call.sentProtocol);
+  Object.assign(record.requestHeaders, sentHeaders);
   let outputChars = 0;
   try {
     const forwarded = await forwardCall(context, served, {
@@ -114,7 +119,7 @@ async function spend(
       call: {
         model: call.modelSent,
         stream: call.facts.stream,
-        query: served.query,
+        query: call.translation === null ? served.query : translatedQuery(call),
         headers: record.requestHeaders,
         body: call.bytes,
         signal: guard.signal,
@@ -136,6 +141,11 @@ async function spend(
   return outputChars;
 }
 
+/** Of a translated call: Gemini alone has its streams as events only when asked. */
+function translatedQuery({ sentProtocol, facts }: PreparedCall): ReadonlyMap<string, string> {
+  return new Map(sentProtocol === "gemini" && facts.stream ? [["alt", "sse"]] : []);
+}
+
 async function relay(
   context: ProxyContext,
   served: ModelCall,
@@ -147,11 +157,27 @@ async function relay(
   const outputCap = isBound ? claim.tokens.output : null;
   const { outputChars, failure } = await relayReply(context, { ...served, outputCap }, reply);
   if (failure instanceof CallStop) endStopped(served, failure);
+  else if (failure instanceof TranslationError) answerUntold(context, served, failure);
   else if (isBrokenOff(failure)) {
     record.end = "cut";
     agent.cut();
   } else if (failure !== null) throw failure;
   return outputChars;
+}
+
+/** A reply of the provider's that is no answer in the agent's protocol: the agent gets an error in its own. */
+function answerUntold(
+  { redactor }: ProxyContext,
+  { record, agent, call }: ModelCall,
+  { failure, message }: TranslationError,
+): void {
+  if (failure === "unreadable") record.end = "cut";
+  const status = record.replyFailure === "rejected" ? 400 : 502;
+  agent.sendError(call.protocol, {
+    status,
+    code: `reply_${failure}`,
+    message: redactor.knownIn(message),
+  });
 }
 
 function answerUnreached({ record, agent, call }: ModelCall, error: UpstreamError): void {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { AgentResponse } from "./agent-response.ts";
 import { CallGuard, CallStop } from "./call-guard.ts";
 import { CallRecord } from "./call-record.ts";
+import { errorReply } from "./error-reply.ts";
 import { countTokensAnswer, modelAnswer, modelsAnswer } from "./local-answers.ts";
 import { prepareCall } from "./prepare-call.ts";
 import type { PreparedCall } from "./prepare-call.ts";
@@ -12,6 +13,7 @@ import { refuseCall, refuseStopped } from "./refuse-call.ts";
 import { routeRequest } from "./route-request.ts";
 import type { Route } from "./route-request.ts";
 import { serveCall } from "./serve-call.ts";
+import { translateCall } from "./translate-call.ts";
 
 interface Exchanged {
   readonly request: IncomingMessage;
@@ -111,14 +113,16 @@ async function serveModel(
   }
   const read = await readRequest(context, exchanged);
   if (!("bytes" in read)) return;
-  const call = prepareCall(
+  const prepared = prepareCall(
     { protocol: route.protocol, bytes: read.bytes, path: route },
     { models: context.models, maxOutputTokens: context.maxOutputTokens, upstream },
   );
+  const call = "status" in prepared ? prepared : translateCall(context, prepared, upstream);
   record.purpose = call.purpose;
   record.modelAsked = call.modelAsked;
   if ("status" in call) {
     record.refuse(call.code);
+    record.responseBody = errorReply(route.protocol, call);
     agent.sendError(route.protocol, call);
     record.status = agent.status;
     return;

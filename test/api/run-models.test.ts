@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BenchError } from "../../core/errors.ts";
+import type { ModelProtocol } from "../../core/model/exchange.ts";
 import type { RunSettingsInput } from "../../core/model/settings.ts";
-import { resolveRunModels, type RunModels } from "../../api/run-models.ts";
+import { resolveRunModels, type RunModels, servedEndpoints } from "../../api/run-models.ts";
 import { chooseAgent } from "../../runner/agents/choose-agent.ts";
 import { someSettings } from "../core/plan/plan-builders.ts";
 import { FakeClock } from "../fakes/fake-clock.ts";
@@ -119,12 +120,55 @@ describe("a run's models", () => {
     ]);
   });
 
-  test("an agent of a dialect that the provider lacks is refused, since nothing translates", async () => {
-    const agent = { name: "g", models: { protocols: ["gemini"], aliases: [] } } as const;
-    const deps = { clock: new FakeClock(), modelVariables: VARIABLES };
-    const settings = someSettings({ model: "xiaomi/mimo-v2.6-flash" });
-    await expect(resolveRunModels(settings, agent, deps)).rejects.toThrow(
-      "agent g speaks gemini, and provider xiaomi serves openai-completions, anthropic-messages",
+  const ofAgent = async (
+    protocols: readonly [ModelProtocol, ...ModelProtocol[]],
+    model: string,
+    variables: Record<string, string> = VARIABLES,
+  ): Promise<RunModels | null> => {
+    const agent = { name: "g", models: { protocols, aliases: [] } };
+    const deps = { clock: new FakeClock(), modelVariables: variables };
+    return await resolveRunModels(someSettings({ model }), agent, deps);
+  };
+
+  test("an agent of a dialect that the provider lacks is translated into the provider's best", async () => {
+    const found = await ofAgent(["gemini"], "xiaomi/mimo-v2.6-flash");
+    expect(found?.endpoints).toMatchObject([
+      { agentProtocol: "gemini", protocol: "openai-completions" },
+    ]);
+    const codex = await ofAgent(["openai-responses"], "anthropic/claude-haiku-4-5");
+    expect(codex?.endpoints).toMatchObject([
+      { agentProtocol: "openai-responses", protocol: "anthropic-messages" },
+    ]);
+  });
+
+  test("a translation is another measurement than the provider's own dialect", async () => {
+    const model = "deepseek/deepseek-v4-flash";
+    const key = { DEEPSEEK_API_KEY: "sk-secret-0123456789" };
+    expect((await ofAgent(["anthropic-messages"], model, key))?.route).toBeNull();
+    const none = { ...key, DEEPSEEK_ANTHROPIC_BASE_URL: "none" };
+    const found = await ofAgent(["anthropic-messages"], model, none);
+    expect(found?.endpoints[0]?.protocol).toBe("openai-completions");
+    expect(found?.route).toBe("deepseek in openai-completions");
+  });
+
+  test("a provider of Responses alone is refused to agents of other dialects", () => {
+    const responses = {
+      protocol: "openai-responses",
+      baseUrl: "https://models.example/v1",
+      keyHeader: "bearer",
+      outputLimitField: "max_output_tokens",
+    } as const;
+    const resolved = {
+      provider: "own",
+      model: "m",
+      key: "k",
+      keyName: "K",
+      endpoints: [responses] as const,
+      ownRoute: null,
+    };
+    const agent = { name: "g", models: { protocols: ["gemini"] as const, aliases: [] } };
+    expect(() => servedEndpoints("own/m", resolved, agent)).toThrow(
+      "agent g speaks gemini, and provider own serves openai-responses: model own/m would have to be",
     );
   });
 });

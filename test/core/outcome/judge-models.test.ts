@@ -38,6 +38,7 @@ function aRow(over: Partial<RequestRow> = {}): RequestRow {
     cost_status: "priced",
     price_source: "test",
     unpriced: [],
+    translation: null,
     ...over,
   };
 }

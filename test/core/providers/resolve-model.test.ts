@@ -114,6 +114,14 @@ describe("a base URL", () => {
     expect(endpoints[0].baseUrl).toBe("https://api.deepseek.com/v1");
   });
 
+  test("of Messages that is none leaves the provider without that dialect", () => {
+    const { endpoints } = resolveModel("deepseek/m", {
+      DEEPSEEK_API_KEY: KEY,
+      DEEPSEEK_ANTHROPIC_BASE_URL: "none",
+    });
+    expect(endpoints.map(({ protocol }) => protocol)).toEqual(["openai-completions"]);
+  });
+
   test("with a password in it is refused without being shown", () => {
     const error = refusal("xiaomi/m", {
       XIAOMI_API_KEY: KEY,
