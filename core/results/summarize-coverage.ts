@@ -1,7 +1,8 @@
 import type { Fault } from "../model/outcome.ts";
 import type { Coverage, ScoreViews } from "../model/summary.ts";
+import type { Interval } from "../stats/interval.ts";
+import { unscoredBounds } from "../stats/unscored-bounds.ts";
 import { wilsonInterval } from "../stats/wilson.ts";
-import type { Interval } from "../stats/wilson.ts";
 import { classifyTrial } from "./classify-trial.ts";
 import type { TrialCounts } from "./count-trials.ts";
 import type { Trial } from "./group-trials.ts";
@@ -31,8 +32,7 @@ export function summarizeCoverage(counts: TrialCounts, trials: readonly Trial[])
 export function summarizeViews(counts: TrialCounts): ScoreViews {
   const { planned, passed } = counts;
   const scored = passed + counts.failed;
-  const possible = passed + (planned - scored);
-  const [worst, best] = [wilsonInterval(passed, planned), wilsonInterval(possible, planned)];
+  const bounds = unscoredBounds(passed, scored, planned);
   return {
     scored: {
       passed,
@@ -43,10 +43,10 @@ export function summarizeViews(counts: TrialCounts): ScoreViews {
     planned: {
       passed,
       trials: planned,
-      pass_rate: ratio(passed, planned),
-      interval_95: worst && best && [worst.low, best.high],
-      lowest: ratio(passed, planned),
-      highest: ratio(possible, planned),
+      pass_rate: bounds?.lowest ?? null,
+      interval_95: toPair(bounds?.interval ?? null),
+      lowest: bounds?.lowest ?? null,
+      highest: bounds?.highest ?? null,
     },
   };
 }
