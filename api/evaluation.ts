@@ -1,7 +1,7 @@
 import type { OnEvent } from "../core/events/run-event.ts";
 import type { BudgetSummary } from "../core/model/ledger-budget.ts";
 import { RunSettings, type RunSettingsInput } from "../core/model/settings.ts";
-import { nameScript } from "./model-script-file.ts";
+import { nameOwnFiles } from "./name-own-files.ts";
 import { openRunWorld } from "./open-run-world.ts";
 import { type EndedRun, runBenchmark } from "./run-benchmark.ts";
 import { summarizeEndedRun } from "./summarize-ended-run.ts";
@@ -85,7 +85,7 @@ export class Evaluation {
   async run(): Promise<EvaluationResult> {
     const { tasksDir, jobsDir = "jobs", config = new EvaluationConfig(), signal } = this.#options;
     const typed: RunSettings = { ...config.settings, tasksDir, jobsDir };
-    const settings = nameScript(typed, "");
+    const settings = await nameOwnFiles(typed, "");
     const world = openRunWorld(settings, {
       env: this.#options.env ?? {},
       nextWithoutDocker: this.#options.nextWithoutDocker,

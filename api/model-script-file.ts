@@ -1,5 +1,4 @@
 import { basename, resolve } from "node:path";
-import * as z from "zod";
 import { BenchError } from "../core/errors.ts";
 import {
   ScriptFile,
@@ -10,8 +9,6 @@ import {
 } from "../core/model/model-script.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import type { PriceCard } from "../core/model/usage-price.ts";
-import { canonicalJson } from "../core/plan/canonical-json.ts";
-import type { Sha256 } from "../core/ports/hash.ts";
 import type { PriceTable } from "../core/ports/price-table.ts";
 import { bucketRates } from "../core/usage/bucket-rates.ts";
 import { readOwnFile } from "./read-own-file.ts";
@@ -46,11 +43,6 @@ export async function readScript({
   if (model === null || modelScript === null) return null;
   const source = { path: modelScript, flag: "-m scripted/", docs: "docs/proxy.md" };
   return { name: model, file: await readOwnFile(ScriptFile, source) };
-}
-
-/** Of what the script says, however its file spells it: another script is another measurement. */
-export function scriptDigest({ file }: RunScript, sha256: Sha256): string {
-  return `sha256:${sha256(canonicalJson(z.json().parse(JSON.parse(JSON.stringify(file)))))}`;
 }
 
 const MAX_NAMES = 5;

@@ -11,7 +11,8 @@ import { expandTaskEnv } from "../core/tasks/expand-task-env.ts";
 import { selectTasks } from "../core/tasks/select-tasks.ts";
 import { readTasks } from "../stores/task-folders/read-tasks.ts";
 import type { Agent } from "../runner/agents/agent.ts";
-import { refuseUnscripted, scriptDigest, scriptWarning } from "./model-script-file.ts";
+import { digestOwnFile } from "./digest-own-file.ts";
+import { refuseUnscripted, scriptWarning } from "./model-script-file.ts";
 import type { PlanDeps } from "./run-deps.ts";
 import type { RunModels } from "./run-models.ts";
 
@@ -25,7 +26,7 @@ export interface PlanInput {
 /** Who works in a run. */
 export interface RunParticipants {
   readonly models: RunModels | null;
-  readonly agent: Pick<Agent, "versions">;
+  readonly agent: Pick<Agent, "versions" | "ownFile">;
 }
 
 /**
@@ -45,11 +46,13 @@ export async function readPlanInput(
     refuseUnscripted(script, tasks);
     warnings.push(scriptWarning(script));
   }
-  const modelScript = script === null ? null : scriptDigest(script, deps.sha256);
+  const modelScript = script === null ? null : digestOwnFile(script.file, deps.sha256);
   const agentVersions = agent.versions ?? {};
+  const agentFile = agent.ownFile === undefined ? null : digestOwnFile(agent.ownFile, deps.sha256);
   const score = scoreSettings(settings, {
     ...CONTROL_FACTS,
     agentVersions,
+    agentFile,
     modelRoute,
     modelScript,
   });

@@ -29,7 +29,7 @@ export async function planDryRun(
 ): Promise<DryRun> {
   const isCloud = settings.environment === "fargate";
   const own = isCloud ? null : builtBackend(settings.environment);
-  const agent = chooseRunAgent(settings);
+  const agent = await chooseRunAgent(settings);
   const models = await resolveRunModels(settings, agent, deps);
   const input = await readPlanInput(settings, deps, { models, agent });
   const probes = await Promise.all(

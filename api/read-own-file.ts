@@ -39,9 +39,23 @@ export async function readOwnFile<T extends z.ZodType>(
   } catch (cause) {
     throw refuse(`it cannot be read (${codeOf(cause) || messageOf(cause)})`, cause);
   }
-  const parsed = schema.safeParse(parseText(text, name, refuse));
+  const parsed = parseShape(schema, parseText(text, name, refuse), refuse);
   if (parsed.success) return parsed.data;
   throw refuse(z.prettifyError(parsed.error).split("\n").join(" ").slice(0, 600));
+}
+
+/** Nested deeply enough, a value ends the schema's own recursion. */
+function parseShape<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  refuse: (why: string) => BenchError,
+): z.ZodSafeParseResult<z.infer<T>> {
+  try {
+    return schema.safeParse(value);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) throw refuse("it has too many levels of nesting");
+    throw thrown;
+  }
 }
 
 async function readSmallFile(path: string): Promise<string> {

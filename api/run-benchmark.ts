@@ -32,7 +32,7 @@ export interface EndedRun {
  * sandbox gone and every summary written; `unavailable` when the store or the backend fails.
  */
 export async function runBenchmark(settings: RunSettings, world: RunWorld): Promise<EndedRun> {
-  const agent = chooseRunAgent(settings);
+  const agent = await chooseRunAgent(settings);
   const models = await resolveRunModels(settings, agent, world);
   const input = await readPlanInput(settings, world, { models, agent });
   planBenchmark(input, null);

@@ -32,6 +32,15 @@ export function agentsCommand(context: CliContext, ending: Ending): Command {
       }),
   );
   command.addCommand(
+    newCommand("lock", context)
+      .summary("write down the whole tree of packages of an agent of your own, for --agent-file")
+      .argument("<file>", "the agent's file")
+      .action(async (file: string) => {
+        const { lockOwnAgent } = await import("./commands/agents.ts");
+        ending.code = await lockOwnAgent(context, file);
+      }),
+  );
+  command.addCommand(
     newCommand("prune", context)
       .summary("remove programs that no agent of this edition uses; never those of a live run")
       .option("--all", "remove the others too")

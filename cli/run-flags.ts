@@ -26,6 +26,7 @@ export type Draft = { -readonly [K in keyof RunSettingsInput]?: RunSettingsInput
 
 type TextKey =
   | "prices"
+  | "agentFile"
   | "model"
   | "reasoningEffort"
   | "jobsDir"
@@ -95,6 +96,12 @@ export const RUN_FLAGS: readonly RunFlag[] = [
     flags: "-a, --agent <name>",
     help: "oracle runs the task's solution, nop does nothing (default: claude)",
     set: text("agent"),
+  },
+  {
+    flags: "--agent-file <file>",
+    help: "an agent of your own, as JSON or YAML (docs/agents.md)",
+    hidden: true,
+    set: text("agentFile"),
   },
   { flags: "-m, --model <model>", help: "provider/model, or a bare name", set: text("model") },
   {

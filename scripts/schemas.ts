@@ -4,6 +4,8 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
+import { AgentDefinition } from "../core/model/agent-definition.ts";
+import { AgentLock } from "../core/model/agent-lock.ts";
 import { Evaluation } from "../core/model/evaluation.ts";
 import { JobDocument, TrialDocument } from "../core/model/job-view.ts";
 import { ScriptFile } from "../core/model/model-script.ts";
@@ -20,6 +22,8 @@ interface SchemaFile {
   /** What the schema is of, for its reader. */
   readonly title: string;
   readonly schema: z.ZodType;
+  /** `input` for what people write, where fields with a default may be left out. */
+  readonly io?: "input";
 }
 
 const SCHEMAS: readonly SchemaFile[] = [
@@ -31,7 +35,9 @@ const SCHEMAS: readonly SchemaFile[] = [
   { name: "job-summary", title: "summary.json of a job", schema: JobSummary },
   { name: "matrix-summary", title: "matrix-summary.json of a run", schema: MatrixSummary },
   { name: "run-summary", title: "the file of bench run --summary-out", schema: RunSummary },
-  { name: "model-script", title: "the file of -m scripted/FILE", schema: ScriptFile },
+  { name: "model-script", title: "the file of -m scripted/FILE", schema: ScriptFile, io: "input" },
+  { name: "agent-file", title: "the file of --agent-file", schema: AgentDefinition, io: "input" },
+  { name: "agent-lock", title: "what bench agents lock writes", schema: AgentLock },
   { name: "job-document", title: "bench results --json", schema: JobDocument },
   { name: "trial-document", title: "a trial in bench results --json", schema: TrialDocument },
 ];
@@ -41,8 +47,9 @@ export const SCHEMA_DIR = fileURLToPath(new URL("../docs/schemas", import.meta.u
 /** Every schema file: name to text. */
 export function renderSchemas(): ReadonlyMap<string, string> {
   return new Map(
-    SCHEMAS.map(({ name, title, schema }) => {
-      const { $schema, ...rest } = z.toJSONSchema(schema);
+    SCHEMAS.map(({ name, title, schema, io }) => {
+      const { $schema, ...rest } =
+        io === undefined ? z.toJSONSchema(schema) : z.toJSONSchema(schema, { io });
       return [`${name}.schema.json`, `${JSON.stringify({ $schema, title, ...rest }, null, 2)}\n`];
     }),
   );

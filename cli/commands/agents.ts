@@ -1,9 +1,11 @@
+import { resolve } from "node:path";
 import {
   agentCatalogue,
   type CatalogueEntry,
   installAgents,
   pruneAgents,
 } from "../../api/agent-catalogue.ts";
+import { lockAgentFile } from "../../api/lock-agent-file.ts";
 import { renderTable } from "../../core/report/console/results-table.ts";
 import type { CliContext, ExitCode } from "../context.ts";
 
@@ -26,6 +28,18 @@ export async function installNamedAgents(
     onInstall: (name) => context.err.write(`installing ${name}\n`),
     onReady: (name) => context.out.write(`${name} is installed\n`),
   });
+  return 0;
+}
+
+/** `bench agents lock FILE`: asks npm for the tree of an agent's packages, and writes it beside the file. */
+export async function lockOwnAgent(context: CliContext, file: string): Promise<ExitCode> {
+  const { env, signal } = context;
+  const { path, packages } = await lockAgentFile(resolve(context.cwd, file), { env, signal });
+  context.out.write(
+    path === null
+      ? "it has no packages: there is nothing to lock\n"
+      : `${path}: ${String(packages)} packages\n`,
+  );
   return 0;
 }
 

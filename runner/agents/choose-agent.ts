@@ -17,14 +17,29 @@ export interface AgentOptions {
   readonly effort?: string | null;
 }
 
-/** The agent of that name or alias. Throws `BenchError` (`usage`) before anything is created. */
-export function chooseAgent(name: string, { effort = null }: AgentOptions = {}): Agent {
+/** Whether a person's own agent cannot be called so. */
+export function isTakenName(name: string): boolean {
+  const isKnown = KNOWN_AGENTS.some(
+    ({ definition }) => definition.name === name || definition.aliases.includes(name),
+  );
+  return isKnown || name === "acp" || UNBUILT.has(name) || CONTROLS.some((each) => each.name === name);
+}
+
+/**
+ * The agent of that name or alias, or the person's own, whatever it is called. Throws `BenchError`
+ * (`usage`) before anything is created.
+ */
+export function chooseAgent(
+  name: string,
+  { effort = null }: AgentOptions = {},
+  own: KnownAgent | null = null,
+): Agent {
   const control = CONTROLS.find((agent) => agent.name === name);
   if (control !== undefined) {
     if (effort !== null) throw noEffort(name);
     return control;
   }
-  const known = name.startsWith("acp:") ? commandAgent(name) : findAgent(name);
+  const known = own ?? (name.startsWith("acp:") ? commandAgent(name) : findAgent(name));
   if (effort !== null && known.definition.effort === null) throw noEffort(name);
   return acpAgent(known, { effort });
 }

@@ -2,12 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  nameScript,
-  readScript,
-  refuseUnscripted,
-  scriptDigest,
-} from "../../api/model-script-file.ts";
+import { digestOwnFile } from "../../api/digest-own-file.ts";
+import { nameScript, readScript, refuseUnscripted } from "../../api/model-script-file.ts";
 import { resolveRunModels } from "../../api/run-models.ts";
 import { ScriptFile } from "../../core/model/model-script.ts";
 import { systemClock } from "../../host/system-clock.ts";
@@ -85,7 +81,7 @@ test("another script is another measurement, however it is spelled and called", 
     [await asked("d.json", GOOD), await asked("d.yaml", yaml), await asked("e.json", other)].map(
       async (settings) => {
         const script = await readScript(settings);
-        return script === null ? "" : scriptDigest(script, sha256);
+        return script === null ? "" : digestOwnFile(script.file, sha256);
       },
     ),
   );
