@@ -10,6 +10,7 @@ import {
   type SandboxProcess,
   type SandboxStats,
 } from "../../core/ports/sandbox.ts";
+import type { RunInside } from "./archive-inside.ts";
 import type { ControlChannel } from "./control-channel.ts";
 import { endProcesses, type Victims } from "./end-processes.ts";
 import type { EngineClient } from "./engine-client.ts";
@@ -19,7 +20,7 @@ import { Freezer } from "./freezer.ts";
 import { getArchive } from "./get-archive.ts";
 import { putArchive } from "./put-archive.ts";
 import { readStats } from "./read-stats.ts";
-import { type CommandHost, runCommand, type StartedSession } from "./run-command.ts";
+import { type CommandHost, runCommand, runInWorker, type StartedSession } from "./run-command.ts";
 import type { NetworkTools } from "./sandbox-network.ts";
 import { spawnProcess } from "./spawn-process.ts";
 import type { Ask } from "./walk-path.ts";
@@ -77,7 +78,8 @@ export class DockerSandbox implements Sandbox {
     this.#assertOpen();
     await this.#freezer.whenThawed();
     const { client, id } = this.#container;
-    await this.#orLost(putArchive(client, id, this.#ask, { tar, dir }));
+    const target = { client, containerId: id, ask: this.#ask, runInside: this.#runInside };
+    await this.#orLost(putArchive(target, { tar, dir }));
   }
 
   async *get(path: string): ByteStream & AsyncGenerator<Uint8Array, void, undefined> {
@@ -87,6 +89,7 @@ export class DockerSandbox implements Sandbox {
       client,
       containerId: id,
       ask: this.#ask,
+      runInside: this.#runInside,
       freezer: this.#freezer,
       signal: this.#ending.signal,
       isBusy: async () => (await this.#askLine("count")).at(-1) !== "0",
@@ -166,6 +169,9 @@ export class DockerSandbox implements Sandbox {
     await this.#freezer.whenThawed();
     return await this.#container.control.request(line);
   };
+
+  readonly #runInside: RunInside = async (line, limits) =>
+    await runInWorker(this.#host(), line, limits);
 
   async #askLine(verb: string): Promise<readonly string[]> {
     return await this.#ask((sequence) => Buffer.from(`${verb} ${sequence}\n`));

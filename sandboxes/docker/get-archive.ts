@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type ByteStream, SandboxError } from "../../core/ports/sandbox.ts";
+import { packInside, type RunInside } from "./archive-inside.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { asSandboxError, hasStatus } from "./engine-error.ts";
 import type { Freezer } from "./freezer.ts";
@@ -9,6 +10,7 @@ export interface ArchiveSource {
   readonly client: EngineClient;
   readonly containerId: string;
   readonly ask: Ask;
+  readonly runInside: RunInside;
   readonly freezer: Freezer;
   /** Ends the reading, whoever waits for more. */
   readonly signal: AbortSignal;
@@ -16,7 +18,10 @@ export interface ArchiveSource {
   readonly isBusy: () => Promise<boolean>;
 }
 
-/** Streams a path as the daemon packs it. Processes stand still meanwhile, when there are any. */
+/**
+ * The archive of a path: the sandbox's own tar's when it is small and nothing else runs there, else the
+ * daemon's as a stream, while processes stand still.
+ */
 export async function* getArchive(
   source: ArchiveSource,
   path: string,
@@ -29,6 +34,11 @@ export async function* getArchive(
   if (end.kind === "link" && !isLast)
     throw new SandboxError("unsafe-path", `link on the way to ${JSON.stringify(path)}`);
   const mustFreeze = await source.isBusy();
+  const small = mustFreeze ? null : await packSmall(source, parts.map(utf8));
+  if (small !== null) {
+    yield small;
+    return;
+  }
   if (mustFreeze) await source.freezer.freeze();
   let response: IncomingMessage | null = null;
   try {
@@ -45,6 +55,15 @@ export async function* getArchive(
     response?.destroy();
     if (mustFreeze) await source.freezer.thaw();
   }
+}
+
+async function packSmall(
+  { runInside }: ArchiveSource,
+  names: readonly string[],
+): Promise<Uint8Array | null> {
+  const name = names.at(-1);
+  if (name === undefined) return null;
+  return await packInside(runInside, `/${names.slice(0, -1).join("/")}`, name);
 }
 
 function utf8(latin1: string): string {

@@ -2,19 +2,25 @@ import { type ByteStream, SandboxError } from "../../core/ports/sandbox.ts";
 import { readTar, type TarItem } from "../../core/tar/read-tar.ts";
 import type { TarHeader } from "../../core/tar/tar-entry.ts";
 import { type TarSource, writeTar } from "../../core/tar/write-tar.ts";
+import { type RunInside, SMALL_ARCHIVE_BYTES, unpackInside } from "./archive-inside.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { asSandboxError, hasStatus } from "./engine-error.ts";
 import { type Ask, asText, pathParts, pathsAlong, walkPath } from "./walk-path.ts";
 
+export interface ArchiveTarget {
+  readonly client: EngineClient;
+  readonly containerId: string;
+  readonly ask: Ask;
+  readonly runInside: RunInside;
+}
+
 /**
- * Unpacks an archive below `dir` through the daemon, which unpacks as root inside the container's own
- * root. The daemon would follow a link that stands in a folder's place, so every folder on the way is
- * looked at first, and every folder that is missing is named in the archive.
+ * Unpacks an archive below `dir` as root inside the container's own root: a small one by the sandbox
+ * itself, any other one by the daemon. Both would follow a link that stands in a folder's place, so
+ * every folder on the way is looked at first, and every folder that is missing is named in the archive.
  */
 export async function putArchive(
-  client: EngineClient,
-  containerId: string,
-  ask: Ask,
+  { client, containerId, ask, runInside }: ArchiveTarget,
   { tar, dir }: { tar: ByteStream; dir: string },
 ): Promise<void> {
   const parts = pathParts(dir);
@@ -22,17 +28,39 @@ export async function putArchive(
   if (end.kind === "link" || end.kind === "other")
     throw unsafe(`/${parts.slice(0, end.index + 1).join("/")}`, end.kind);
   const present = end.kind === "missing" ? parts.slice(0, end.index) : parts;
-  const plan = new UnpackPlan(ask, `/${present.join("/")}`, parts.slice(present.length));
+  const base = `/${present.join("/")}`;
+  const plan = new UnpackPlan(ask, base, parts.slice(present.length));
   try {
+    const { head, rest } = await takeHead(writeTar(plan.entries(tar)));
+    if (rest === null && (await unpackInside(runInside, head, asText(base)))) return;
     await client.run("PUT", `/containers/${containerId}/archive`, {
-      query: { path: asText(`/${present.join("/")}`) },
-      body: writeTar(plan.entries(tar)),
+      query: { path: asText(base) },
+      body: joined(head, rest),
       timeoutMs: null,
     });
   } catch (error) {
     const isGone = hasStatus(error, 404, 409);
     throw asSandboxError(error, isGone ? "lost" : "unsafe-path", `cannot unpack into ${dir}`);
   }
+}
+
+type Chunks = AsyncGenerator<Uint8Array, void, undefined>;
+
+/** The first bytes of an archive, and what comes behind them; null when these are all. */
+async function takeHead(archive: Chunks): Promise<{ head: Uint8Array; rest: Chunks | null }> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for (let next = await archive.next(); next.done !== true; next = await archive.next()) {
+    chunks.push(next.value);
+    sizeBytes += next.value.byteLength;
+    if (sizeBytes > SMALL_ARCHIVE_BYTES) return { head: Buffer.concat(chunks), rest: archive };
+  }
+  return { head: Buffer.concat(chunks), rest: null };
+}
+
+async function* joined(head: Uint8Array, rest: Chunks | null): Chunks {
+  yield head;
+  if (rest !== null) yield* rest;
 }
 
 /** What this archive, or the sandbox before it, holds under a name. */

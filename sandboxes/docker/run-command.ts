@@ -1,6 +1,6 @@
 import { timerMs } from "../../core/model/timer-limit.ts";
 import { type Command, type Completed, SandboxError } from "../../core/ports/sandbox.ts";
-import type { ControlChannel, JobEnd } from "./control-channel.ts";
+import type { ControlChannel, JobEnd, Worker } from "./control-channel.ts";
 import type { Victims } from "./end-processes.ts";
 import type { ExecSession } from "./exec-session.ts";
 import { workerLine } from "./exec-wrapper.ts";
@@ -27,6 +27,15 @@ export interface StartedSession {
   readonly older: readonly string[];
 }
 
+/** What bounds a command's run and its output. */
+export type RunLimits = Pick<
+  Command,
+  "cwd" | "timeoutMs" | "maxOutputBytes" | "onOutput" | "signal"
+>;
+
+/** What the worker is to run, as one line of its shell (`workerLine`). */
+export type JobLine = (id: string, worker: Worker) => string;
+
 /** Collects a command's output and hands it on; a listener that throws fails the command. */
 class OutputSink {
   readonly stdout: KeptOutput;
@@ -35,10 +44,10 @@ class OutputSink {
   readonly failed: Promise<never>;
   #fail: (error: unknown) => void = () => undefined;
 
-  constructor(command: Command) {
-    this.stdout = new KeptOutput(command.maxOutputBytes);
-    this.stderr = new KeptOutput(command.maxOutputBytes);
-    this.#listen = command.onOutput;
+  constructor({ maxOutputBytes, onOutput }: RunLimits) {
+    this.stdout = new KeptOutput(maxOutputBytes);
+    this.stderr = new KeptOutput(maxOutputBytes);
+    this.#listen = onOutput;
     this.failed = new Promise<never>((_, reject) => {
       this.#fail = reject;
     });
@@ -74,35 +83,43 @@ export async function runCommand(host: CommandHost, command: Command): Promise<C
   const sink = new OutputSink(command);
   // A root command without input is the same there, and starts in a tenth of the time.
   if (command.uid === 0 && command.stdin === undefined) {
-    const completed = await runInWorker(host, command, sink);
+    const line: JobLine = (id, { setsid }) => workerLine(id, command, setsid);
+    const completed = await runJob(host, line, { limits: command, sink });
     if (completed !== null) return completed;
   }
   return await runByExec(host, command, sink);
 }
 
-async function runInWorker(
+/** Runs a line in the supervisor's worker and nowhere else: null when that cannot take it now. */
+export async function runInWorker(
   host: CommandHost,
-  command: Command,
-  sink: OutputSink,
+  line: JobLine,
+  limits: RunLimits,
 ): Promise<Completed | null> {
-  const job = host.control.runJob(
-    (id, { setsid }) => workerLine(id, command, setsid),
-    (stream, chunk) => {
-      sink.add(stream, chunk);
-    },
-  );
-  const outcome = await untilStopped(command, job, sink.failed);
-  if (outcome.kind === "ended") return jobCompleted(command, outcome.value, sink);
+  limits.signal?.throwIfAborted();
+  return await runJob(host, line, { limits, sink: new OutputSink(limits) });
+}
+
+async function runJob(
+  host: CommandHost,
+  line: JobLine,
+  { limits, sink }: { limits: RunLimits; sink: OutputSink },
+): Promise<Completed | null> {
+  const job = host.control.runJob(line, (stream, chunk) => {
+    sink.add(stream, chunk);
+  });
+  const outcome = await untilStopped(limits, job, sink.failed);
+  if (outcome.kind === "ended") return jobCompleted(limits, outcome.value, sink);
   const root = host.control.jobPid;
   await host.end({ kind: "job", root, otherRoots: host.otherRoots(null) });
   await withinTime(job, DRAIN_MS);
   return stopped(outcome.stop, sink);
 }
 
-function jobCompleted(command: Command, end: JobEnd, sink: OutputSink): Completed | null {
+function jobCompleted(limits: RunLimits, end: JobEnd, sink: OutputSink): Completed | null {
   if (end.kind === "not-started") return null;
   if (end.kind === "exited") return sink.completed(end.code, false);
-  throw noFolder(command);
+  throw noFolder(limits);
 }
 
 async function runByExec(
@@ -163,11 +180,10 @@ type Outcome<Value> =
 
 /** Waits for the command's own end, its deadline, the caller's abort or a failure on our side. */
 async function untilStopped<Value>(
-  command: Command,
+  { timeoutMs, signal }: RunLimits,
   running: Promise<Value>,
   failed: Promise<never>,
 ): Promise<Outcome<Value>> {
-  const { timeoutMs, signal } = command;
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
   running.catch(() => undefined);
@@ -207,6 +223,6 @@ async function withinTime(promise: Promise<unknown>, timeoutMs: number): Promise
   clearTimeout(timer);
 }
 
-export function noFolder(command: Command): SandboxError {
-  return new SandboxError("not-found", `no folder ${JSON.stringify(command.cwd)} to run in`);
+export function noFolder({ cwd }: Pick<Command, "cwd">): SandboxError {
+  return new SandboxError("not-found", `no folder ${JSON.stringify(cwd)} to run in`);
 }

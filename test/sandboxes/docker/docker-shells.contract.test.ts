@@ -26,6 +26,7 @@ afterAll(async () => {
 const IMAGES: Readonly<Record<string, () => Promise<PreparedImage>>> = {
   "busybox alone": async () => await prebuilt(backend, "bench-base:busybox"),
   "bash as /bin/sh": async () => await built("RUN ln -sf bash /bin/sh"),
+  "no tar": async () => await built("RUN rm /bin/tar /usr/bin/tar || test ! -e /usr/bin/tar"),
   "no setsid": async () => await built("RUN rm /usr/bin/setsid"),
   "an environment that steers shells": async () =>
     await built("ENV ENV=/etc/passwd BASH_ENV=/etc/passwd IFS=/ PATH=/nowhere LD_PRELOAD=/x.so"),
@@ -98,12 +99,24 @@ describe.for(Object.keys(IMAGES))("an image with %s", (name) => {
   });
 
   test("takes and gives files", async () => {
-    const content = Buffer.from("x".repeat(70_000));
-    await sandbox.put(archiveOf([entry({ name: "a/b", content })]), "/in/here");
-    const back = await readArchive(sandbox.get("/in"));
-    expect(back.find(({ header }) => String(header.name) === "in/here/a/b")?.content).toEqual(
-      content,
+    const [large, small] = [
+      Buffer.alloc(200_000, "x"),
+      Buffer.from("'\"$x`%s\\0\n\0\x81\xff", "latin1"),
+    ];
+    await sandbox.put(archiveOf([entry({ name: "a/b", content: large })]), "/in/large");
+    await sandbox.put(
+      archiveOf([entry({ name: "a/b", content: small, mode: 0o750 })]),
+      "/in/small",
     );
+    const back = [
+      ...(await readArchive(sandbox.get("/in"))),
+      ...(await readArchive(sandbox.get("/in/small"))),
+    ];
+    const found = (path: string) => back.find(({ header }) => String(header.name) === path);
+    expect(found("in/large/a/b")?.content).toEqual(large);
+    expect(found("in/small/a/b")?.content).toEqual(small);
+    expect(found("small/a/b")?.content).toEqual(small);
+    expect(found("small/a/b")?.header).toMatchObject({ mode: 0o750, mtimeSeconds: 1_600_000_000 });
   });
 });
 
