@@ -35,7 +35,7 @@ export function connectModels(account: TrialAccount, connection: Connection): Mo
     provider,
     model,
     prices: models.prices,
-    secrets: key.length > 1 ? [key] : [],
+    secrets: [...(key.length > 1 ? [key] : []), ...(models.agentSecrets ?? [])],
     connect: (spec) =>
       script === null
         ? [upstream(first), ...others.map(upstream)]

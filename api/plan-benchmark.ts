@@ -12,6 +12,7 @@ import { selectTasks } from "../core/tasks/select-tasks.ts";
 import { readTasks } from "../stores/task-folders/read-tasks.ts";
 import type { Agent } from "../runner/agents/agent.ts";
 import { digestOwnFile } from "./digest-own-file.ts";
+import { readAgentFacts, withoutSecrets } from "./agent-facts.ts";
 import { refuseUnscripted, scriptWarning } from "./model-script-file.ts";
 import type { PlanDeps } from "./run-deps.ts";
 import type { RunModels } from "./run-models.ts";
@@ -51,6 +52,7 @@ export async function readPlanInput(
   const agentFile = agent.ownFile === undefined ? null : digestOwnFile(agent.ownFile, deps.sha256);
   const score = scoreSettings(settings, {
     ...CONTROL_FACTS,
+    ...(await readAgentFacts(settings, deps.sha256)),
     agentVersions,
     agentFile,
     modelRoute,
@@ -59,7 +61,7 @@ export async function readPlanInput(
   const settingsDigest = digestSettings(score, deps.sha256);
   await refuseOtherLayout(deps.store, { settings, settingsDigest });
   const request = {
-    settings,
+    settings: withoutSecrets(settings),
     score,
     settingsDigest,
     tasks,

@@ -31,6 +31,8 @@ export interface RunModels {
   /** What of the way to the model is not the provider's own, for the settings digest; null for its own. */
   readonly route: string | null;
   readonly prices: PriceTable;
+  /** Secret variables that the person gives the agent itself: in no record of what it asks. */
+  readonly agentSecrets?: readonly string[];
   /** What answers in the place of a provider; null for a run with one. */
   readonly script: RunScript | null;
 }

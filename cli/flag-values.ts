@@ -1,4 +1,5 @@
 import { BenchError } from "../core/errors.ts";
+import { SkillMode } from "../core/model/settings.ts";
 
 const NEXT = "`bench run --help-all` lists every flag";
 
@@ -63,6 +64,27 @@ export function readChoice<const T extends string>(choices: readonly T[]): ReadV
     return found;
   };
 }
+
+/** `NAME=VALUE`, or `NAME` with a null for the value of this machine's variable of that name. */
+export const readVariable: ReadValue<readonly [name: string, value: string | null]> = (
+  text,
+  flag,
+) => {
+  const at = text.indexOf("=");
+  const name = at === -1 ? text : text.slice(0, at);
+  // The value may be a secret: it is not shown.
+  if (!/^[A-Za-z_]\w*$/u.test(name)) throw wrongValue(flag, name, "NAME=VALUE");
+  return [name, at === -1 ? null : text.slice(at + 1)];
+};
+
+/** Skills that an agent writes for another one are BenchFlow's third mode, and not built. */
+export const readSkillMode: ReadValue<SkillMode> = (text, flag) => {
+  if (text === "self-gen")
+    throw new BenchError("usage", `${flag} self-gen is not built yet in this edition`, {
+      next: "use `--skill-mode with-skill` with skills that are written already",
+    });
+  return readChoice(SkillMode.options)(text, flag);
+};
 
 /** The value as typed, with what a terminal would act on made visible. */
 function quote(text: string): string {

@@ -6,7 +6,7 @@ import { parseCaps, parseTrialCap } from "../core/ledger/caps.ts";
 import { RunSettings } from "../core/model/settings.ts";
 import type { CliContext } from "./context.ts";
 import type { RunOptions } from "./run-command.ts";
-import type { Draft } from "./run-flags.ts";
+import type { Draft } from "./run-flag.ts";
 
 /** The settings of one `bench run`, from its flags and its task folder. Throws `BenchError` (`usage`). */
 export function readRunSettings(
@@ -22,7 +22,8 @@ export function readRunSettings(
     });
   const map = options.baseImageMap;
   const baseImageMap = map === undefined ? {} : readImageMap(resolve(context.cwd, map), map);
-  const settings = RunSettings.parse({ ...draft, tasksDir, baseImageMap });
+  const agentEnv = { ...hostVariables(context, draft), ...draft.agentEnv };
+  const settings = RunSettings.parse({ ...draft, tasksDir, baseImageMap, agentEnv });
   // Refused here, before a task is read.
   parseCaps(settings);
   parseTrialCap(settings.maxCostPerTrialUsd);
@@ -32,9 +33,26 @@ export function readRunSettings(
       resolve(context.cwd, path),
       "name a path that is there",
     );
-  const { prices, summaryOut } = settings;
+  const { prices, summaryOut, skillsDir } = settings;
   if (summaryOut !== null) refuseNoFolder(context, settings, summaryOut);
-  return { ...settings, prices: prices === null ? null : resolve(context.cwd, prices) };
+  const absolute = (path: string | null): string | null =>
+    path === null ? null : resolve(context.cwd, path);
+  return { ...settings, prices: absolute(prices), skillsDir: absolute(skillsDir) };
+}
+
+/** `--agent-env NAME`: a value of this machine's, which must be there. */
+function hostVariables(
+  { env }: CliContext,
+  { hostVariables: names = [] }: Draft,
+): Record<string, string> {
+  const entries = names.map((name): [string, string] => {
+    const value = env[name];
+    if (value !== undefined) return [name, value];
+    throw new BenchError("usage", `--agent-env ${name}: ${name} is not set on this machine`, {
+      next: `export ${name}, or give \`--agent-env ${name}=VALUE\``,
+    });
+  });
+  return Object.fromEntries(entries);
 }
 
 function chooseTasksDir(tasks: string | undefined, draft: Draft, options: RunOptions): string {

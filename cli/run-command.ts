@@ -3,7 +3,8 @@ import { BenchError } from "../core/errors.ts";
 import type { CliContext, ExitCode } from "./context.ts";
 import { type Ending, newCommand } from "./new-command.ts";
 import { inOwnNamespace } from "./own-namespace.ts";
-import { type Draft, RUN_FLAGS } from "./run-flags.ts";
+import type { Draft } from "./run-flag.ts";
+import { RUN_FLAGS } from "./run-flags.ts";
 import { UNBUILT_RUN_FLAGS } from "./unbuilt-run-flags.ts";
 
 /** `bench run`, with every flag of `RunSettings`; the code behind it is loaded when it runs. */

@@ -1,49 +1,18 @@
-import { FailOn, type RunSettingsInput } from "../core/model/settings.ts";
+import { FailOn } from "../core/model/settings.ts";
+import { AGENT_FLAGS } from "./agent-flags.ts";
 import {
   readChoice,
   readAmount,
   readFactor,
-  readIdleSeconds,
   readRate,
   readSeed,
   readText,
   readWhole,
-  type ReadValue,
 } from "./flag-values.ts";
+import { into, type RunFlag } from "./run-flag.ts";
 
-/** One flag of `bench run`: how it is typed, what it means, which setting it fills. */
-export interface RunFlag {
-  /** Commander's notation. */
-  readonly flags: string;
-  readonly help: string;
-  /** Shown by `--help-all` only. */
-  readonly hidden?: boolean;
-  readonly set: (settings: Draft, value: string, flag: string) => void;
-}
-
-/** Settings while flags are being read. */
-export type Draft = { -readonly [K in keyof RunSettingsInput]?: RunSettingsInput[K] };
-
-type TextKey =
-  | "prices"
-  | "agentFile"
-  | "model"
-  | "reasoningEffort"
-  | "jobsDir"
-  | "jobName"
-  | "summaryOut"
-  | "sandboxUser"
-  | "agent";
+type TextKey = "prices" | "model" | "jobsDir" | "jobName" | "summaryOut" | "agent";
 type ListKey = "include" | "exclude" | "localInclude" | "passEnv";
-
-function into<K extends keyof RunSettingsInput>(
-  key: K,
-  read: ReadValue<NonNullable<RunSettingsInput[K]>>,
-): RunFlag["set"] {
-  return (draft, value, flag) => {
-    draft[key] = read(value, flag);
-  };
-}
 
 function text(key: TextKey): RunFlag["set"] {
   return into(key, readText);
@@ -97,19 +66,8 @@ export const RUN_FLAGS: readonly RunFlag[] = [
     help: "oracle runs the task's solution, nop does nothing (default: claude)",
     set: text("agent"),
   },
-  {
-    flags: "--agent-file <file>",
-    help: "an agent of your own, as JSON or YAML (docs/agents.md)",
-    hidden: true,
-    set: text("agentFile"),
-  },
   { flags: "-m, --model <model>", help: "provider/model, or a bare name", set: text("model") },
-  {
-    flags: "--reasoning-effort <level>",
-    help: "how hard the model thinks, by the agent's own word for it (claude, codex)",
-    hidden: true,
-    set: text("reasoningEffort"),
-  },
+  ...AGENT_FLAGS,
   {
     flags: "--max-cost-usd <usd>",
     help: "a hard cap in dollars for the whole command, resumes included",
@@ -244,17 +202,5 @@ export const RUN_FLAGS: readonly RunFlag[] = [
     help: "a host variable that task files may name (repeatable)",
     hidden: true,
     set: append("passEnv"),
-  },
-  {
-    flags: "--sandbox-user <name>",
-    help: "name of the agent's user in the sandbox (default: agent)",
-    hidden: true,
-    set: text("sandboxUser"),
-  },
-  {
-    flags: "--agent-idle-timeout <seconds>",
-    help: "stop an agent that shows no activity; 0 or none: never (default: 600)",
-    hidden: true,
-    set: into("agentIdleTimeoutSec", readIdleSeconds),
   },
 ];

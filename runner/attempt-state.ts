@@ -3,6 +3,7 @@ import type { Phase } from "../core/model/outcome.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import type { AttemptSpec, Hardening } from "../core/model/trial.ts";
 import type { TrialStop, VerifierEvidence } from "../core/outcome/trial-evidence.ts";
+import type { SceneFacts } from "../core/results/describe-scenes.ts";
 import type { AttemptFolder } from "../core/ports/attempt-folder.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { ModelUse, OpenModels } from "../core/ports/model-access.ts";
@@ -128,6 +129,11 @@ export async function openAttempt(
     networks: { agent: "none", verifier: "none" },
     notes: [],
   };
+}
+
+/** Who is asked what: for config.json and result.json. */
+export function sceneFactsOf({ spec, deps }: Pick<AttemptState, "spec" | "deps">): SceneFacts {
+  return { spec, settings: deps.settings, isAsked: deps.agent.models !== null };
 }
 
 /** The lease that a sandbox of this attempt gets at first; `renewLease` keeps it alive. */

@@ -6,6 +6,8 @@ import { classifySandboxFailure } from "../core/outcome/classify-sandbox-failure
 import { messageOf } from "../core/errors.ts";
 import { AFTER_AGENT_FAILURES, decideOutcome } from "../core/outcome/decide-outcome.ts";
 import type { AgentEnd, TrialEvidence, TrialStop } from "../core/outcome/trial-evidence.ts";
+import { skillsOf } from "../core/plan/task-skills.ts";
+import { describeScenes } from "../core/results/describe-scenes.ts";
 import { renderSideFiles } from "../core/results/render-side-files.ts";
 import {
   renderTrialResult,
@@ -16,7 +18,7 @@ import {
 import { summarizeTrajectory } from "../core/results/summarize-trajectory.ts";
 import { timingOf } from "../core/results/timing.ts";
 import { NO_USAGE } from "./agents/agent.ts";
-import type { AttemptState } from "./attempt-state.ts";
+import { type AttemptState, sceneFactsOf } from "./attempt-state.ts";
 
 /** From how much sleep on a trial's limits measured nothing (attack 18). */
 const MAX_SLEPT_MS = 30_000;
@@ -231,6 +233,9 @@ function extrasOf(state: AttemptState, utcOffsetMinutes: number): TrialResultExt
         ? trackNoUsage(spec.environment)
         : trackProxiedUsage(spec.environment),
     modelCalls: state.modelUse?.calls ?? null,
+    skills: skillsOf(spec.task, state.deps.settings).fields,
+    scenes: describeScenes(sceneFactsOf(state)),
+    ...(state.report?.loop == null ? {} : { loop: state.report.loop }),
     source: spec.task.source,
     sandboxId: sandbox?.id ?? null,
     utcOffsetMinutes,

@@ -1,12 +1,14 @@
 import { join } from "node:path";
+import { shownVariables } from "../core/plan/agent-env.ts";
 import { givenNetworks } from "../core/plan/phase-networks.ts";
+import { skillsOf } from "../core/plan/task-skills.ts";
 import { SandboxError, type SandboxLimits } from "../core/ports/sandbox.ts";
+import { describeScenes } from "../core/results/describe-scenes.ts";
 import { renderSandboxFile } from "../core/results/render-side-files.ts";
 import { renderTrialConfig } from "../core/results/render-trial-config.ts";
 import { inlineEntry } from "../core/tar/inline-entry.ts";
-import { writeTar } from "../core/tar/write-tar.ts";
-import { TASK_SKILLS } from "../core/tasks/dockerfile/leave-out.ts";
-import { type AttemptState, ownerOf } from "./attempt-state.ts";
+import { type TarSource, writeTar } from "../core/tar/write-tar.ts";
+import { type AttemptState, ownerOf, sceneFactsOf } from "./attempt-state.ts";
 import { payForSandbox } from "./spend/spend-phases.ts";
 import { readyTask } from "./ready-task.ts";
 import { type ReadySandbox, setupSandbox } from "./setup/setup-sandbox.ts";
@@ -41,7 +43,7 @@ export async function startSandbox(state: AttemptState): Promise<void> {
   state.image = await deps.images.prepare({
     source: task.image,
     contextDir: join(task.dir, task.environmentDir),
-    leaveOut: TASK_SKILLS,
+    leaveOut: skillsOf(task, deps.settings).leaveOut,
     baseImageMap: deps.settings.baseImageMap,
     timeoutMs: task.config.sandbox.buildTimeoutSec * 1000,
     limits,
@@ -96,6 +98,7 @@ export async function setUpSandbox(state: AttemptState): Promise<SetUp> {
       ...(await testEntries({ dir: join(taskDir, oracleDir), taskDir, below: oracleDir })),
     );
   }
+  files.push(...(await skillEntries(state)));
   // In one archive: each costs a docker daemon as much as a command.
   await sandbox.put(writeTar(files), "/");
   const workdir = workdirOf(task.config.sandbox.workdir, image.workdir);
@@ -115,6 +118,13 @@ export async function setUpSandbox(state: AttemptState): Promise<SetUp> {
   return { ...ready, sandbox, env };
 }
 
+/** Root's, so that an agent reads and cannot change them; beside the task's image, not in it. */
+async function skillEntries({ spec, deps }: AttemptState): Promise<readonly TarSource[]> {
+  const { hostDir: dir, boundDir: taskDir, sandboxDir } = skillsOf(spec.task, deps.settings);
+  if (dir === null || sandboxDir === null) return [];
+  return await testEntries({ dir, taskDir, below: sandboxDir.slice(1) });
+}
+
 function configOf(state: AttemptState): string {
   const { spec, deps, startedAt } = state;
   const { verifierDir, oracleDir } = spec.task;
@@ -124,6 +134,9 @@ function configOf(state: AttemptState): string {
     lockedPaths: [`/${oracleDir ?? "solution"}`, `/${verifierDir}`],
     setupTimeoutSec: SETUP_TIMEOUT_SEC,
     concurrency: deps.settings.concurrency,
+    skills: skillsOf(spec.task, deps.settings).fields,
+    agentEnv: shownVariables(deps.settings.agentEnv),
+    scenes: describeScenes(sceneFactsOf(state)),
     startedAt: startedAt.toISOString(),
     utcOffsetMinutes: -startedAt.getTimezoneOffset(),
   });

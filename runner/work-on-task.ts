@@ -2,12 +2,14 @@ import { BenchError } from "../core/errors.ts";
 import type { AgentEnd } from "../core/outcome/trial-evidence.ts";
 import { endedProcessesNote } from "../core/outcome/doubts.ts";
 import { givenNetworks } from "../core/plan/phase-networks.ts";
+import { skillsOf } from "../core/plan/task-skills.ts";
 import {
   type NetworkPolicy,
   type ProcessMark,
   type Sandbox,
   SandboxError,
 } from "../core/ports/sandbox.ts";
+import { planConversation } from "../core/tasks/conversation.ts";
 import { type AgentReport, NO_USAGE } from "./agents/agent.ts";
 import type { AttemptState } from "./attempt-state.ts";
 import { readEarlierWork } from "./read-earlier-work.ts";
@@ -97,6 +99,8 @@ async function runAgent(state: AttemptState, setUp: SetUp): Promise<AgentReport>
       folder: deps.folder,
       trajectory: state.trajectory,
       workdir: setUp.workdir,
+      conversation: planConversation(spec.task, deps.settings),
+      skillsPath: skillsOf(spec.task, deps.settings).sandboxDir,
       env: setUp.env,
       uid: setUp.agentUid,
       home: setUp.agentHome,

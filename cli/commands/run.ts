@@ -1,6 +1,6 @@
 import { lstat, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { nameOwnFiles } from "../../api/name-own-files.ts";
+import { nameScript } from "../../api/model-script-file.ts";
 import { openRunWorld } from "../../api/open-run-world.ts";
 import { type DryRun, planDryRun } from "../../api/plan-dry-run.ts";
 import { probeBackend } from "../../api/probe-backend.ts";
@@ -18,7 +18,7 @@ import { renderPlan } from "../render/plan-table.ts";
 import { RunLog } from "../render/run-log.ts";
 import type { RunOptions } from "../run-command.ts";
 import { sameCommandOnLocal } from "../same-command.ts";
-import type { Draft } from "../run-flags.ts";
+import type { Draft } from "../run-flag.ts";
 
 /** `bench run`: the log on stderr, each repeat's final block on stdout as it ends. */
 export async function runRun(
@@ -27,7 +27,7 @@ export async function runRun(
   draft: Draft,
   options: RunOptions,
 ): Promise<ExitCode> {
-  const settings = await nameOwnFiles(readRunSettings(context, tasks, draft, options), context.cwd);
+  const settings = nameScript(readRunSettings(context, tasks, draft, options), context.cwd);
   const log = new RunLog(context, { quiet: options.quiet === true, json: options.json === true });
   const dotenv = readDotenv(context);
   const world = openRunWorld(settings, {

@@ -7,6 +7,10 @@ export type ControlAgent = z.infer<typeof ControlAgent>;
 export const SandboxKind = z.enum(["local", "docker", "fargate", "e2b"]);
 export type SandboxKind = z.infer<typeof SandboxKind>;
 
+/** Whether agents get skills (spec 1.4 #7); a third mode, in which one agent writes them, is not built. */
+export const SkillMode = z.enum(["no-skill", "with-skill"]);
+export type SkillMode = z.infer<typeof SkillMode>;
+
 export const FailOn = z.enum(["timeout", "error", "verifier-error"]);
 export type FailOn = z.infer<typeof FailOn>;
 
@@ -26,12 +30,19 @@ export const RunSettings = z.object({
 
   agent: z.string().default("claude-agent-acp"),
   model: z.string().nullable().default(null),
-  /** The file that describes `agent`; null for an agent of this edition. */
-  agentFile: z.string().nullable().default(null),
   /** Path of the script that answers in the place of a model; `model` is then `scripted/<its name>`. */
   modelScript: z.string().nullable().default(null),
   reasoningEffort: z.string().nullable().default(null),
   environment: SandboxKind.default("docker"),
+  /** In the place of the task's own prompt; several are sent one after another. */
+  prompts: z.array(z.string()).default([]),
+  /** At the end of the first prompt. */
+  extraInstructions: z.array(z.string()).default([]),
+  /** Variables of the agent's own program. A plan and what is written hold no secret of them. */
+  agentEnv: z.record(z.string(), z.string()).default({}),
+  skillMode: SkillMode.default("no-skill"),
+  /** A folder of skills for every task, in the place of those that a task brings. */
+  skillsDir: z.string().nullable().default(null),
   sandboxUser: z.string().default("agent"),
   agentIdleTimeoutSec: z.number().min(0).default(600),
   timeoutMultiplier: z.number().positive().default(1),

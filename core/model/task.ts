@@ -228,6 +228,8 @@ export const Task = z.object({
   compose: z.boolean(),
   /** True when the task brings a scripted user that answers the agent between prompts. */
   simulatedUser: z.boolean(),
+  /** Names of the skills in its `environment/skills`; absent for none. */
+  skills: z.array(z.string()).optional(),
   refusals: z.array(Refusal),
   warnings: z.array(z.string()),
   source: TaskSource.nullable(),

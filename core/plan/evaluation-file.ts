@@ -1,6 +1,7 @@
 import { EVALUATION_KIND } from "../model/evaluation.ts";
 import type { JobPlan, RunPlan } from "../model/plan.ts";
 import type { Json } from "./canonical-json.ts";
+import { folderName } from "./task-skills.ts";
 
 /**
  * evaluation.json of a repeat (spec 3.2, 14): BenchFlow's EvaluationConfig fields under `config`, and
@@ -42,7 +43,9 @@ function evaluationConfig({ settings }: RunPlan): Record<string, Json> {
     environment: settings.environment,
     concurrency: settings.concurrency,
     build_concurrency: settings.buildConcurrency,
-    agent_env_keys: [],
+    agent_env_keys: Object.keys(settings.agentEnv).toSorted(),
+    prompts: settings.prompts.length === 0 ? null : settings.prompts,
+    extra_instructions: settings.extraInstructions,
     retry: { max_retries: settings.retryAttempts },
     sandbox_user: settings.sandboxUser,
     agent_idle_timeout: settings.agentIdleTimeoutSec,
@@ -56,6 +59,7 @@ function evaluationConfig({ settings }: RunPlan): Record<string, Json> {
     lenient_rewards: settings.lenientRewards,
     freeze_workspace: settings.saveOutputs,
     job_mode: "parallel-independent",
-    skill_mode: "no-skill",
+    skill_mode: settings.skillMode,
+    skills_dir: settings.skillsDir === null ? null : folderName(settings.skillsDir),
   };
 }

@@ -101,7 +101,9 @@ export function refusalFactsOf(settings: RunSettings, caps: SandboxCaps | null):
   const isHostile = settings.agent === "script" || !ControlAgent.safeParse(settings.agent).success;
   const { agent, environment, withoutInternet } = settings;
   const runsSolution = agent === "oracle";
-  return { environment, caps, agentIsHostile: isHostile, runsSolution, withoutInternet };
+  const { skillMode, skillsDir } = settings;
+  const skills = { skillMode, skillsDir };
+  return { environment, caps, agentIsHostile: isHostile, runsSolution, withoutInternet, skills };
 }
 
 interface SplitTasks {

@@ -16,19 +16,17 @@ export const DEFAULT_AGENT_TIMEOUT_SEC = 900;
 export interface ScoreFacts {
   /** Package name -> version of what the agent runs; empty for the controls. */
   readonly agentVersions: Readonly<Record<string, string>>;
-  /** Digests of the skills that the agent gets, in the order in which it gets them. */
+  /** Digest of the folder of skills that the agent gets; a task's own are part of its digest. */
   readonly skills: readonly string[];
-  /** Prompts that replace or follow the task's own. */
-  readonly prompts: readonly string[];
+  /** Variables of the agent's own, as `agentEnvMarks` tells them; absent for none. */
+  readonly agentEnv?: Readonly<Record<string, string>>;
   /** Host and path of a base URL that is not the provider's own; null or absent for its own. */
   readonly modelRoute?: string | null;
-  /** Digest of the file that describes the agent, with its lock; null or absent for one of this edition. */
-  readonly agentFile?: string | null;
   /** Digest of the script that answers in the place of a model; null or absent for a model. */
   readonly modelScript?: string | null;
 }
 
-export const CONTROL_FACTS: ScoreFacts = { agentVersions: {}, skills: [], prompts: [] };
+export const CONTROL_FACTS: ScoreFacts = { agentVersions: {}, skills: [] };
 
 export type ScoreSettings = Readonly<Record<string, Json>>;
 
@@ -45,7 +43,7 @@ export function scoreSettings(settings: RunSettings, facts: ScoreFacts): ScoreSe
     model: settings.model,
     reasoning_effort: settings.reasoningEffort,
     skills: [...facts.skills],
-    prompts: [...facts.prompts],
+    prompts: [...settings.prompts],
     environment: settings.environment,
     sandbox_user: settings.sandboxUser,
     // Limits are each task's own, and part of its digest; this says that they are applied as written.
@@ -60,13 +58,25 @@ export function scoreSettings(settings: RunSettings, facts: ScoreFacts): ScoreSe
     base_image_map: settings.baseImageMap,
     // Absent when they are off, so that jobs from before they were known keep their digest.
     ...(settings.withoutInternet ? { without_internet: true } : {}),
+    ...wishesForAgent(settings, facts),
     ...(settings.maxOutputTokens === null ? {} : { max_output_tokens: settings.maxOutputTokens }),
     ...(settings.maxCostPerTrialUsd === null
       ? {}
       : { max_cost_per_trial_usd: settings.maxCostPerTrialUsd }),
     ...(facts.modelRoute == null ? {} : { model_route: facts.modelRoute }),
-    ...(facts.agentFile == null ? {} : { agent_file: facts.agentFile }),
     ...(facts.modelScript == null ? {} : { model_script: facts.modelScript }),
+  };
+}
+
+/** Absent where nothing was asked for, as above. */
+function wishesForAgent(
+  { extraInstructions, skillMode }: RunSettings,
+  { agentEnv = {} }: ScoreFacts,
+): ScoreSettings {
+  return {
+    ...(extraInstructions.length === 0 ? {} : { extra_instructions: [...extraInstructions] }),
+    ...(skillMode === "no-skill" ? {} : { skill_mode: skillMode }),
+    ...(Object.keys(agentEnv).length === 0 ? {} : { agent_env: { ...agentEnv } }),
   };
 }
 

@@ -1,7 +1,9 @@
+import type { RunSettings } from "../model/settings.ts";
 import type { NetworkMode, Refusal, Task } from "../model/task.ts";
 import type { SandboxCaps } from "../ports/sandbox.ts";
 import { givenNetworks, saidNetworks } from "./phase-networks.ts";
 import { problemOfTaskName } from "./rollout-name.ts";
+import { problemOfSkills } from "./task-skills.ts";
 
 export interface RefusalFacts {
   /** `--env` value, for the messages. */
@@ -17,10 +19,15 @@ export interface RefusalFacts {
   readonly runsSolution: boolean;
   /** The user's word that tasks which ask for the open internet may run where there is none. */
   readonly withoutInternet: boolean;
+  /** Which skills its agent gets; absent for none. */
+  readonly skills?: Pick<RunSettings, "skillMode" | "skillsDir">;
 }
 
 /** What of a task decides whether it can run. */
-export type RefusableTask = Pick<Task, "name" | "config" | "refusals" | "oracleDir" | "compose">;
+export type RefusableTask = Pick<
+  Task,
+  "name" | "config" | "refusals" | "oracleDir" | "compose" | "skills"
+>;
 
 /** Any agent but the controls, on a backend that nobody asked: for listings and static checks. */
 export const ANY_AGENT: RefusalFacts = {
@@ -39,6 +46,7 @@ export function taskRefusals(task: RefusableTask, facts: RefusalFacts): string[]
   const own = task.refusals.filter((refusal) => facts.agentIsHostile || !sparesControls(refusal));
   const name = problemOfTaskName(task.name);
   const lacksSolution = facts.runsSolution && task.oracleDir === null;
+  const skills = facts.skills === undefined ? null : problemOfSkills(task, facts.skills);
   const lacks = facts.caps === null ? [] : lackingCapabilities(task, facts.caps, facts);
   return [
     ...own.map(({ path, reason }) => `${path}: ${reason}`),
@@ -46,6 +54,7 @@ export function taskRefusals(task: RefusableTask, facts: RefusalFacts): string[]
       ? ["compose: no sandbox of this edition runs compose files"]
       : []),
     ...(name === null ? [] : [name]),
+    ...(skills === null ? [] : [skills]),
     ...(lacksSolution
       ? ["there is no solution/solve.sh or oracle/solve.sh, the oracle runs it"]
       : []),

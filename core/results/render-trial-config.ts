@@ -1,7 +1,8 @@
 import type { AttemptSpec } from "../model/trial.ts";
 import type { TrialConfig } from "../model/trial-config.ts";
+import type { Scene, SkillFields } from "../model/trial-result.ts";
 import { toLocalStamp } from "./local-stamp.ts";
-import { describeScene, NO_SKILLS, SINGLE_SHOT, toResultSource } from "./render-trial-result.ts";
+import { SINGLE_SHOT, toResultSource } from "./render-trial-result.ts";
 
 /** What config.json tells beside the attempt's own spec. */
 export interface TrialConfigFacts {
@@ -12,6 +13,10 @@ export interface TrialConfigFacts {
   readonly lockedPaths: readonly string[];
   readonly setupTimeoutSec: number;
   readonly concurrency: number;
+  readonly skills: SkillFields;
+  /** Without the secret ones. */
+  readonly agentEnv: Readonly<Record<string, string>>;
+  readonly scenes: readonly Scene[];
   /** UTC, with `Z`. */
   readonly startedAt: string;
   readonly utcOffsetMinutes: number;
@@ -27,7 +32,7 @@ export function renderTrialConfig(spec: AttemptSpec, facts: TrialConfigFacts): s
     environment: spec.environment,
     acp_transport: spec.environment === "docker" ? "docker-stdio" : "provider-default",
     environment_manifest: null,
-    ...NO_SKILLS,
+    ...facts.skills,
     sandbox_user: facts.sandboxUser,
     sandbox_locked_paths: [...facts.lockedPaths],
     sandbox_setup_timeout: facts.setupTimeoutSec,
@@ -41,8 +46,8 @@ export function renderTrialConfig(spec: AttemptSpec, facts: TrialConfigFacts): s
     concurrency: facts.concurrency,
     agent_idle_timeout_sec: spec.idleTimeoutSec === 0 ? null : spec.idleTimeoutSec,
     started_at: toLocalStamp(facts.startedAt, facts.utcOffsetMinutes),
-    agent_env: {},
-    scenes: [describeScene(role)],
+    agent_env: { ...facts.agentEnv },
+    scenes: [...facts.scenes],
     loop: SINGLE_SHOT,
     usage_tracking: { requested: "auto" },
     ...(task.source ? { source: toResultSource(task.source) } : {}),

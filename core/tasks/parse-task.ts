@@ -11,8 +11,9 @@ import type {
 } from "./parse-result.ts";
 import type { Problem } from "./problem.ts";
 import type { TaskFiles } from "./task-files.ts";
-import { textsIn } from "./task-files.ts";
-import { isSimulatedUser, unsupportedFeatures } from "./unsupported-features.ts";
+import { entriesBelow, textsIn } from "./task-files.ts";
+import { readSimulatedUser } from "./simulated-user.ts";
+import { unsupportedFeatures } from "./unsupported-features.ts";
 
 /**
  * Reads one task from the files of its folder, in whichever layout it has (spec 6.1 to 6.5). Pure.
@@ -90,7 +91,11 @@ function assemble(files: TaskFiles, definition: Definition, folders: TaskFolders
     ...definition.config,
     verifier: { ...definition.config.verifier, aggregatePolicy },
   };
-  const refusals: Refusal[] = [...unsupportedFeatures(config, document), ...folders.refusals];
+  const skills = bundledSkills(files);
+  const refusals: Refusal[] = [
+    ...unsupportedFeatures(config, document, prompt),
+    ...folders.refusals,
+  ];
   return {
     name: files.name,
     layout,
@@ -101,9 +106,19 @@ function assemble(files: TaskFiles, definition: Definition, folders: TaskFolders
     oracleDir,
     verifierCommand,
     compose: findComposeFile(files) !== null,
-    simulatedUser: isSimulatedUser(document.user, document.benchflow),
+    simulatedUser: readSimulatedUser(document).kind !== "none",
+    ...(skills.length === 0 ? {} : { skills }),
     refusals,
     warnings: [...warnings],
     document,
   };
+}
+
+/** Folders of `environment/skills` that say what they teach, by name. */
+function bundledSkills(files: TaskFiles): string[] {
+  const names = entriesBelow(files, "environment/skills").flatMap(([path, { kind }]) => {
+    const found = /^([^/]+)\/SKILL\.md$/u.exec(path);
+    return kind === "file" && found !== null ? [found[1] ?? ""] : [];
+  });
+  return names.toSorted();
 }

@@ -1,12 +1,18 @@
 import type { Refusal, TaskConfig, TaskDocument } from "../model/task.ts";
 import { isRecord } from "./plain-data.ts";
+import { readScenes } from "./scene-turns.ts";
+import { readSimulatedUser } from "./simulated-user.ts";
 
 /**
  * What a task asks for that no backend of this edition can do (the refuse-to-run list of spec 6.4):
  * each becomes a line of the plan and the task does not start. What only one backend lacks is
  * decided in the plan, by its capabilities.
  */
-export function unsupportedFeatures(config: TaskConfig, document: TaskDocument): Refusal[] {
+export function unsupportedFeatures(
+  config: TaskConfig,
+  document: TaskDocument,
+  prompt: string,
+): Refusal[] {
   return [
     ...refuseSteps(config),
     ...refuseNetwork(config),
@@ -16,7 +22,7 @@ export function unsupportedFeatures(config: TaskConfig, document: TaskDocument):
     ...refuseDocument(document),
   ]
     .map(([path, reason]): Refusal => ({ path, reason }))
-    .concat(Array.from(refuseConversation(document)));
+    .concat(Array.from(refuseConversation(document, prompt)));
 }
 
 type Line = readonly [path: string, reason: string];
@@ -98,15 +104,17 @@ function* refuseSetupCommands({ sandbox }: TaskConfig): Generator<Line> {
 }
 
 /** Nobody speaks with the oracle or nop, so for them these parts never come into play. */
-function* refuseConversation({ user, scenes, benchflow }: TaskDocument): Generator<Refusal> {
-  if (isSimulatedUser(user, benchflow)) {
-    const reason = "the rounds of a simulated user are not run by this edition";
-    yield { path: "user", reason, agentsOnly: true };
-  }
-  if (scenes.length > 0) {
-    const reason = "prompts that follow each other are not run by this edition";
-    yield { path: "scenes", reason, agentsOnly: true };
-  }
+function* refuseConversation(document: TaskDocument, prompt: string): Generator<Refusal> {
+  const user = readSimulatedUser(document);
+  const scenes = readScenes(document, prompt);
+  if (user.kind === "refused")
+    yield { path: "user", reason: user.reasons.join("; "), agentsOnly: true };
+  if (scenes.kind === "refused") yield { path: "scenes", reason: scenes.reason, agentsOnly: true };
+  if (user.kind !== "scripted" || scenes.kind !== "turns") return;
+  const [turns, rounds] = [scenes.turns.length, user.user.maxRounds];
+  if (turns <= rounds) return;
+  const reason = `its ${String(rounds)} rounds end before the ${String(turns)} turns of the scenes`;
+  yield { path: "user", reason, agentsOnly: true };
 }
 
 function* refuseDocument({ benchflow }: TaskDocument): Generator<Line> {
@@ -127,13 +135,4 @@ function* refuseDocument({ benchflow }: TaskDocument): Generator<Line> {
       `${type} is not run by this edition, only scripts are`,
     ];
   }
-}
-
-/** Whether the task brings someone who answers the agent between prompts. */
-export function isSimulatedUser(
-  user: TaskDocument["user"],
-  benchflow: Readonly<Record<string, unknown>>,
-): boolean {
-  const { nudges } = benchflow;
-  return user !== null || (isRecord(nudges) && nudges["mode"] === "simulated-user");
 }

@@ -35,8 +35,6 @@ export interface SessionPlan {
 
 export interface OpenSession {
   readonly sessionId: string;
-  /** As the agent names itself, with its version. */
-  readonly agentName: string;
 }
 
 const Initialized = z.looseObject({
@@ -54,23 +52,35 @@ const NewSession = z.looseObject({
 });
 const Configured = z.looseObject({ configOptions: ConfigOptions.nullish() });
 
-/**
- * Brings a started agent to the point where it can be asked (spec 10.2): initialize, authenticate,
- * session/new, its own calls, effort; then reads back which model and effort it really runs, since
- * agents take the nearest name that they know. Throws `AgentFailure`.
- */
-export async function openSession(
+/** What every step of a start needs of the plan. */
+type Starting = Pick<SessionPlan, "agentName" | "stepMs" | "authenticate">;
+
+/** Makes itself known to a started agent, once (spec 10.2), and learns its name. Throws `AgentFailure`. */
+export async function initializeAgent(
   connection: AcpConnection,
-  plan: SessionPlan,
-): Promise<OpenSession> {
+  plan: Starting,
+): Promise<{ readonly agentName: string }> {
   const step = stepper(connection, plan);
-  const initialized = await step(Initialized, "initialize", {
+  const { agentInfo } = await step(Initialized, "initialize", {
     protocolVersion: 1,
     clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
     clientInfo: { name: "benchflow", version: "2.0.0" },
   });
   if (plan.authenticate !== null)
     await step(z.unknown(), "authenticate", { methodId: plan.authenticate });
+  return { agentName: agentInfo?.name ?? plan.agentName };
+}
+
+/**
+ * Brings an agent that knows us to the point where it can be asked (spec 10.2): session/new, its own
+ * calls, effort; then reads back which model and effort it really runs, since agents take the nearest
+ * name that they know. Throws `AgentFailure`.
+ */
+export async function openSession(
+  connection: AcpConnection,
+  plan: SessionPlan,
+): Promise<OpenSession> {
+  const step = stepper(connection, plan);
   const session = await step(NewSession, "session/new", {
     cwd: plan.cwd,
     mcpServers: plan.mcpServers,
@@ -88,8 +98,7 @@ export async function openSession(
     options.take(answer.configOptions);
   }
   confirm(options, plan);
-  const { agentInfo } = initialized;
-  return { sessionId, agentName: agentInfo?.name ?? plan.agentName };
+  return { sessionId };
 }
 
 /** The config options as the agent last told them. */
@@ -122,7 +131,10 @@ function check(found: unknown, wanted: string, what: string): void {
   throw new AgentFailure("agent_integration", `${what} is ${is}, not ${JSON.stringify(wanted)}`);
 }
 
-function stepper(connection: AcpConnection, { stepMs, agentName }: SessionPlan) {
+function stepper(
+  connection: AcpConnection,
+  { stepMs, agentName }: Pick<SessionPlan, "stepMs" | "agentName">,
+) {
   return async <Shape extends z.ZodType>(
     shape: Shape,
     method: string,

@@ -2,6 +2,12 @@ import { timerMs } from "../../core/model/timer-limit.ts";
 import type { AgentEnd } from "../../core/outcome/trial-evidence.ts";
 import type { OpenModels } from "../../core/ports/model-access.ts";
 import { type Command, SandboxError } from "../../core/ports/sandbox.ts";
+import {
+  Conversation,
+  type ConversationPlan,
+  planConversation,
+  type Round,
+} from "../../core/tasks/conversation.ts";
 import { systemClock } from "../../host/system-clock.ts";
 import { type AgentReport, type AgentRun, NO_USAGE } from "../agents/agent.ts";
 import { Redactor } from "../proxy/redact/redactor.ts";
@@ -10,7 +16,8 @@ import { type EndFacts, endOfFailure, endOfTurn, isClosing } from "./agent-end.t
 import { AgentLog } from "./agent-log.ts";
 import { AgentProcess } from "./agent-process.ts";
 import { diagnoseEnd } from "./diagnose-end.ts";
-import { openSession, type SessionPlan } from "./open-session.ts";
+import { initializeAgent, openSession, type SessionPlan } from "./open-session.ts";
+import { RoundLog } from "./round-log.ts";
 import { Turn, type TurnEnd } from "./run-turn.ts";
 import { SessionRecorder } from "./session-recorder.ts";
 
@@ -32,12 +39,14 @@ export interface AcpLaunch {
   readonly name: string;
   readonly command: Pick<Command, "argv" | "env">;
   readonly session: Omit<SessionPlan, "stepMs" | "agentName" | "cwd">;
+  /** Of the person's, beside the trial's token: in no record. */
+  readonly secrets?: readonly string[];
   readonly ignoresEnd: boolean;
   readonly times?: AcpTimes;
 }
 
 /**
- * Runs an agent on its task over ACP (spec 10): one session, one prompt, its limits, its end. However
+ * Runs an agent on its task over ACP (spec 10): its prompts, its limits over all of them, its end. However
  * it goes, the process is ended before this resolves, and what was seen is in the trajectory. Throws
  * `SandboxError` for a sandbox that failed, and the signal's reason when the trial was stopped.
  */
@@ -46,7 +55,7 @@ export async function runAcpAgent(
   run: AgentRun,
   models: OpenModels,
 ): Promise<AgentReport> {
-  const redactor = new Redactor([models.token]);
+  const redactor = new Redactor([models.token, ...(launch.secrets ?? [])]);
   const log = new AgentLog(await run.folder.append(`agent/${launch.name}.txt`), redactor);
   try {
     run.signal.throwIfAborted();
@@ -77,6 +86,12 @@ class AcpTrial {
   #turn: Turn | null = null;
   #turnEnd: TurnEnd | null = null;
   #lastActivityAt: string | null = null;
+  /** Sent, in order. */
+  readonly #prompts: string[] = [];
+  readonly #plan: ConversationPlan;
+  readonly #rounds: RoundLog;
+  /** Where the events of the present round begin. */
+  #roundStart = 0;
 
   constructor(parts: TrialParts) {
     const { launch, run, redactor, log, process } = parts;
@@ -84,6 +99,8 @@ class AcpTrial {
     this.#times = launch.times ?? ACP_TIMES;
     this.#agentName = launch.name;
     const { trajectory } = run;
+    this.#plan = run.conversation ?? planConversation(run.spec.task);
+    this.#rounds = new RoundLog(this.#plan, run.folder);
     this.#recorder = new SessionRecorder({ trajectory, redactor, now: () => systemClock.now() });
     this.#connection = connectAcp(process.process, {
       onUpdate: (update) => {
@@ -106,6 +123,7 @@ class AcpTrial {
     const failure = this.#turnEnd?.kind === "failed" ? this.#turnEnd.thrown : thrown;
     if (isClosing(failure)) await process.awaitExit(EXIT_MS);
     await this.#end();
+    await this.#rounds.close();
     run.signal.throwIfAborted();
     const facts = await this.#facts();
     const end =
@@ -118,18 +136,73 @@ class AcpTrial {
     this.#turn?.noteActivity();
   }
 
+  /** One prompt after another, as long as the agent answers and somebody has more to say. */
   async #converse(): Promise<TurnEnd> {
-    const { launch, run, models, process } = this.#parts;
-    const { spec, signal, trajectory, workdir: cwd } = run;
-    const { stepMs, cancelGraceMs } = this.#times;
-    const plan = { ...launch.session, agentName: launch.name, cwd, stepMs };
-    const session = await unlessAborted(openSession(this.#connection, plan), signal);
-    this.#agentName = session.agentName;
-    this.#sessionId = session.sessionId;
-    const { prompt: text } = spec.task;
-    const at = systemClock.now().toISOString();
-    await trajectory.record({ type: "user_message", text, at_utc: at });
-    this.#turn = new Turn({
+    const { run, launch } = this.#parts;
+    const initialized = initializeAgent(this.#connection, this.#sessionPlan());
+    this.#agentName = (await unlessAborted(initialized, run.signal)).agentName;
+    const conversation = new Conversation(this.#plan);
+    let end: TurnEnd | null = null;
+    let round = conversation.next("");
+    while (round !== null && (end === null || this.#goesOn(end))) {
+      if (round.opensSession) await this.#openSession();
+      end = await this.#takeRound(round);
+      round = conversation.next(this.#saidSince(this.#roundStart));
+    }
+    if (end === null) throw new Error(`nothing was said to ${launch.name}`);
+    return end;
+  }
+
+  /**
+   * Whether a next prompt makes sense. Not after a provider's failure that the agent ended on: a later
+   * success would make the work that it cost count (attack 8).
+   */
+  #goesOn(end: TurnEnd): boolean {
+    const { models } = this.#parts;
+    if (end.kind !== "answered" || end.stopReason === "max_turn_requests") return false;
+    return models.stopped() === null && models.isFailing?.() !== true;
+  }
+
+  #sessionPlan(): SessionPlan {
+    const { launch, run } = this.#parts;
+    const { workdir: cwd } = run;
+    return { ...launch.session, agentName: launch.name, cwd, stepMs: this.#times.stepMs };
+  }
+
+  async #openSession(): Promise<void> {
+    const opening = openSession(this.#connection, this.#sessionPlan());
+    this.#sessionId = (await unlessAborted(opening, this.#parts.run.signal)).sessionId;
+  }
+
+  async #takeRound(round: Round): Promise<TurnEnd> {
+    const { run, models } = this.#parts;
+    const { trajectory } = run;
+    this.#roundStart = trajectory.events.length;
+    const toolCallsBefore = this.#recorder.toolCalls;
+    const startedAt = systemClock.now().toISOString();
+    const heldMsBefore = models.heldMs();
+    const startedMs = systemClock.monotonicMs();
+    await trajectory.record({ type: "user_message", text: round.prompt, at_utc: startedAt });
+    this.#prompts.push(round.prompt);
+    this.#turn ??= this.#newTurn();
+    const end = await this.#turn.run(this.#sessionId ?? "", round.prompt);
+    // What it says is read by the user, and stands before what is said next.
+    if (end.kind === "answered") await this.#recorder.settle();
+    await this.#rounds.add({
+      round,
+      toolCalls: this.#recorder.toolCalls - toolCallsBefore,
+      events: trajectory.events.length - this.#roundStart,
+      startedAt,
+      wallMs: systemClock.monotonicMs() - startedMs - (models.heldMs() - heldMsBefore),
+    });
+    return end;
+  }
+
+  /** Its limits are those of all prompts together. */
+  #newTurn(): Turn {
+    const { run, models, process } = this.#parts;
+    const { spec, signal } = run;
+    return new Turn({
       connection: this.#connection,
       process,
       recorder: this.#recorder,
@@ -137,10 +210,18 @@ class AcpTrial {
       moment: () => ({ nowMs: systemClock.monotonicMs(), heldMs: models.heldMs() }),
       modelsGone: () => models.stopped(),
       beforeCancel: () => models.stop("the agent is being stopped"),
-      cancelGraceMs,
+      cancelGraceMs: this.#times.cancelGraceMs,
       signal,
     });
-    return await this.#turn.run(session.sessionId, text);
+  }
+
+  /** The agent's own words to whoever asked, without its thoughts and tools. */
+  #saidSince(event: number): string {
+    const { events } = this.#parts.run.trajectory;
+    const words = events
+      .slice(event)
+      .flatMap((each) => (each.type === "agent_message" ? [each.text] : []));
+    return words.join("\n");
   }
 
   /** Ends the process, and only then the record of what it may still have been saying. */
@@ -182,7 +263,6 @@ class AcpTrial {
 
   #report(end: AgentEnd, facts: EndFacts): AgentReport {
     const { toolCalls, skillInvocations } = this.#recorder;
-    const prompts = this.#turn === null ? [] : [this.#parts.run.spec.task.prompt];
     const usage = NO_USAGE;
     const diagnostics = diagnoseEnd(end, {
       facts,
@@ -190,8 +270,8 @@ class AcpTrial {
       times: this.#turn?.timesAtLimit ?? null,
       lastActivityAt: this.#lastActivityAt,
     });
-    const counts = { toolCalls, skillInvocations, prompts, usage };
-    return { agentName: this.#agentName, end, ...counts, diagnostics };
+    const counts = { toolCalls, skillInvocations, prompts: [...this.#prompts], usage };
+    return { agentName: this.#agentName, end, ...counts, diagnostics, loop: this.#rounds.loop() };
   }
 }
 

@@ -41,7 +41,7 @@ export interface TurnParts {
 
 const PromptAnswer = z.looseObject({ stopReason: z.string().catch("") });
 
-/** One prompt and its watch. */
+/** One prompt after another and their watch: the wall clock runs from the first to the last. */
 export class Turn {
   readonly #parts: TurnParts;
   readonly #limits: TurnLimits;
@@ -64,6 +64,7 @@ export class Turn {
    */
   async run(sessionId: string, text: string): Promise<TurnEnd> {
     const { connection, process, beforeCancel, cancelGraceMs } = this.#parts;
+    this.noteActivity();
     const prompt = [{ type: "text", text }];
     const answer = endOf(connection.request("session/prompt", { sessionId, prompt }));
     const end = await this.#watch(answer);

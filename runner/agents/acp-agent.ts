@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { BenchError } from "../../core/errors.ts";
 import type { AgentDefinition } from "../../core/model/agent-definition.ts";
+import { secretValues } from "../../core/plan/agent-env.ts";
 import { saidNetworks } from "../../core/plan/phase-networks.ts";
 import type { HeldTree, TreeRecipe } from "../../core/ports/agent-trees.ts";
 import { SandboxError } from "../../core/ports/sandbox.ts";
@@ -14,8 +15,9 @@ import {
   type AgentRun,
   type InstalledAgent,
 } from "./agent.ts";
-import { fillFields, fillText, fillingOf, type Filling } from "./fill-definition.ts";
+import { fillFields, fillText, fillingOf, type Filling, overlay } from "./fill-definition.ts";
 import { fillFiles, packHome } from "./home-files.ts";
+import { linkSkills } from "./link-skills.ts";
 import { type KnownAgent, nodeRecipe, treeRecipe } from "./known-agents.ts";
 
 /** Where an agent's own programs lie in its sandboxes. */
@@ -24,6 +26,8 @@ const NODE_PATH = "/opt/bench/node";
 
 export interface AcpAgentOptions {
   readonly effort: string | null;
+  /** Variables of the person's own, beside the definition's. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** An agent of a definition. Its programs are not there before `install` has been called. */
@@ -78,17 +82,19 @@ async function installAgent(
 async function runDefinition(
   definition: AgentDefinition,
   run: AgentRun,
-  { effort }: AcpAgentOptions,
+  options: AcpAgentOptions,
 ): Promise<AgentReport> {
+  const { effort } = options;
   const { models, home, workdir, sandbox, uid } = run;
   if (models === null) throw new Error(`agent ${definition.name} was given no models`);
   const filling = fillingOf({ models, effort, home, workdir, tree: TREE_PATH, node: AGENT_NODE });
   await checkPrograms(run);
   const files = fillFiles(definition.files, filling, effort !== null);
   if (files.length > 0) await sandbox.put(packHome(files, uid), home);
+  await linkSkills(run, definition.skills?.dirs ?? []);
   // A control's run loads no protocol that it never speaks.
   const { runAcpAgent } = await import("../acp/run-acp-agent.ts");
-  return await runAcpAgent(launchOf(definition, run, filling, effort), run, models);
+  return await runAcpAgent(launchOf(definition, run, filling, options), run, models);
 }
 
 /** The private Node needs glibc: an image without it is told so, and is no failure of the agent's. */
@@ -113,7 +119,7 @@ function launchOf(
   definition: AgentDefinition,
   run: AgentRun,
   filling: Filling,
-  effort: string | null,
+  { effort, env }: AcpAgentOptions,
 ): AcpLaunch {
   const fill = (text: string): string => fillText(text, filling);
   const [program, ...words] = definition.argv;
@@ -127,6 +133,7 @@ function launchOf(
       env: {
         LANG: "C.UTF-8",
         ...run.env,
+        ...env,
         HOME: run.home,
         ...Object.fromEntries(own.map(([name, value]) => [name, fill(value)])),
       },
@@ -143,15 +150,18 @@ function launchOf(
       effortOption: typeof way === "object" && way !== null && "option" in way ? way.option : null,
       confirm: definition.confirm,
     },
+    secrets: secretValues(env),
     ignoresEnd: definition.ignoresEnd,
   };
 }
 
-function serversAndMeta(definition: AgentDefinition, { spec }: AgentRun, filling: Filling) {
-  const { config } = spec.task;
+function serversAndMeta(definition: AgentDefinition, run: AgentRun, filling: Filling) {
+  const { config } = run.spec.task;
   const isOffline = saidNetworks(config).agent === "no-network";
-  const { sessionMeta, sessionMetaOffline } = definition;
-  const meta = fillFields((isOffline ? sessionMetaOffline : null) ?? sessionMeta, filling);
+  const { sessionMeta, sessionMetaOffline, skills } = definition;
+  const own = (isOffline ? sessionMetaOffline : null) ?? sessionMeta;
+  const hasSkills = skills !== null && (run.skillsPath ?? null) !== null;
+  const meta = fillFields(hasSkills ? overlay(own, skills.sessionMeta) : own, filling);
   const { servers: mcpServers, toolFilters } = sessionServers(config.sandbox.mcpServers);
   if (toolFilters === null) return { mcpServers, meta };
   return { mcpServers, meta: { ...meta, benchflow: { mcp_tool_filters: toolFilters } } };

@@ -1,13 +1,14 @@
 import type { Diagnostics } from "../../core/model/diagnostics.ts";
 import type { Usage } from "../../core/model/record.ts";
 import type { AttemptSpec } from "../../core/model/trial.ts";
+import type { Loop } from "../../core/model/trial-result.ts";
 import type { AttemptFolder } from "../../core/ports/attempt-folder.ts";
 import type { AgentTreeStore } from "../../core/ports/agent-trees.ts";
 import type { ModelNeeds, OpenModels } from "../../core/ports/model-access.ts";
 import type { ReadOnlyMount, Sandbox } from "../../core/ports/sandbox.ts";
 import type { AgentEnd } from "../../core/outcome/trial-evidence.ts";
+import type { ConversationPlan } from "../../core/tasks/conversation.ts";
 import type { Trajectory } from "../trajectory.ts";
-import type { KnownAgent } from "./known-agents.ts";
 
 /** What an agent gets to work with: one sandbox, set up, and the limits of its phase. */
 export interface AgentRun {
@@ -16,6 +17,10 @@ export interface AgentRun {
   readonly folder: AttemptFolder;
   readonly trajectory: Trajectory;
   readonly workdir: string;
+  /** What is said to the agent; absent for the task's own prompt and nothing more. */
+  readonly conversation?: ConversationPlan;
+  /** Where the run's skills lie in the sandbox; null or absent for a run without. */
+  readonly skillsPath?: string | null;
   /** The environment of the task and its image, without anything of the host. */
   readonly env: Readonly<Record<string, string>>;
   readonly uid: number;
@@ -39,6 +44,8 @@ export interface AgentReport {
   readonly usage: Usage;
   /** Why it went silent or away (spec 1.6), where the agent's own protocol tells. */
   readonly diagnostics?: Pick<Diagnostics, "idle_timeout_info" | "transport_error_info">;
+  /** How the rounds with a simulated user went; null or absent without one. */
+  readonly loop?: Loop | null;
 }
 
 /** One way to work on a task. */
@@ -54,8 +61,6 @@ export interface Agent {
   readonly mounts: readonly ReadOnlyMount[];
   /** Package -> version of what it runs, for the settings digest; absent for controls. */
   readonly versions?: Readonly<Record<string, string>>;
-  /** What it is made of, where a person's own file says so: for the settings digest. */
-  readonly ownFile?: KnownAgent;
   /**
    * Brings its programs to this machine, once for a run and before any sandbox; absent for an agent
    * without programs of its own. Throws `BenchError`: `usage` when there are none for the platform,

@@ -1,6 +1,7 @@
 import { BenchError } from "../../core/errors.ts";
 import { acpAgent } from "./acp-agent.ts";
 import type { Agent } from "./agent.ts";
+import { type AgentWishes, refuseForAgent, refuseForControl } from "./agent-wishes.ts";
 import { commandAgent } from "./command-agent.ts";
 import { KNOWN_AGENTS, type KnownAgent } from "./known-agents.ts";
 import { nop } from "./nop.ts";
@@ -12,43 +13,17 @@ const CONTROLS: readonly Agent[] = [oracle, nop, script, modelScript];
 /** Agents that BenchFlow has and this edition does not have yet, by every name they go by. */
 const UNBUILT: ReadonlySet<string> = new Set(["mimo", "openhands", "openclaw", "deepagents"]);
 
-export interface AgentOptions {
-  /** What the person asked for with `--reasoning-effort`. */
-  readonly effort?: string | null;
-}
-
-/** Whether a person's own agent cannot be called so. */
-export function isTakenName(name: string): boolean {
-  const isKnown = KNOWN_AGENTS.some(
-    ({ definition }) => definition.name === name || definition.aliases.includes(name),
-  );
-  return isKnown || name === "acp" || UNBUILT.has(name) || CONTROLS.some((each) => each.name === name);
-}
-
-/**
- * The agent of that name or alias, or the person's own, whatever it is called. Throws `BenchError`
- * (`usage`) before anything is created.
- */
-export function chooseAgent(
-  name: string,
-  { effort = null }: AgentOptions = {},
-  own: KnownAgent | null = null,
-): Agent {
+/** The agent of that name or alias. Throws `BenchError` (`usage`) before anything is created. */
+export function chooseAgent(name: string, wishes: AgentWishes = {}): Agent {
   const control = CONTROLS.find((agent) => agent.name === name);
   if (control !== undefined) {
-    if (effort !== null) throw noEffort(name);
+    refuseForControl(name, wishes);
     return control;
   }
-  const known = own ?? (name.startsWith("acp:") ? commandAgent(name) : findAgent(name));
-  if (effort !== null && known.definition.effort === null) throw noEffort(name);
-  return acpAgent(known, { effort });
-}
-
-/** An effort that nobody is told would stand in the results as if it had been. */
-function noEffort(name: string): BenchError {
-  return new BenchError("usage", `agent ${name} has no reasoning effort to set`, {
-    next: "leave --reasoning-effort out",
-  });
+  const known = name.startsWith("acp:") ? commandAgent(name) : findAgent(name);
+  refuseForAgent(name, { definition: known.definition, wishes });
+  const { effort = null, env = {} } = wishes;
+  return acpAgent(known, { effort, env });
 }
 
 function findAgent(name: string): KnownAgent {

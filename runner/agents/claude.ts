@@ -31,6 +31,11 @@ export const claude = AgentDefinition.parse({
     claudeCode: { options: { settingSources: [], disallowedTools: ["WebFetch", "WebSearch"] } },
   },
   calls: [{ method: "session/set_mode", params: { modeId: "bypassPermissions" } }],
+  // Its home holds nothing but these.
+  skills: {
+    dirs: [".claude/skills"],
+    sessionMeta: { claudeCode: { options: { settingSources: ["user"] } } },
+  },
   confirm: { model: "model", effort: "effort" },
   effort: { option: "effort" },
 });

@@ -43,6 +43,7 @@ supports_websockets = false
 `,
     },
   ],
+  skills: { dirs: [".agents/skills"] },
   calls: [{ method: "session/set_title", params: { title: "task" } }],
   effort: "files",
 });

@@ -86,3 +86,18 @@ export function fillJson(value: Json, filling: Filling): Json {
 function valueOf(name: string, filling: Filling): string | number | null {
   return Object.entries(filling).find(([key]) => key === name)?.[1] ?? null;
 }
+
+/** Fields of two objects, the second's in the place of the first's; objects within are laid over likewise. */
+export function overlay(below: Fields, above: Fields): Fields {
+  const laid = Object.entries(above).map(([key, value]): [string, Json] => {
+    const under = below[key];
+    return [key, isFields(under) && isFields(value) ? { ...overlay(under, value) } : value];
+  });
+  return { ...below, ...Object.fromEntries(laid) };
+}
+
+type Fields = Readonly<Record<string, Json>>;
+
+function isFields(value: Json | undefined): value is { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -34,6 +34,7 @@ export const gemini = AgentDefinition.parse({
       },
     },
   ],
+  skills: { dirs: [".gemini/skills"] },
   authenticate: "gemini-api-key",
   ignoresEnd: true,
 });

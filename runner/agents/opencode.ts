@@ -16,6 +16,7 @@ export const opencode = AgentDefinition.parse({
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
     OPENCODE_DISABLE_MODELS_FETCH: "1",
   },
+  skills: { dirs: [".config/opencode/skills"] },
   files: [
     {
       path: ".config/opencode/opencode.json",

@@ -17,6 +17,7 @@ export const pi = AgentDefinition.parse({
     PI_SKIP_VERSION_CHECK: "1",
     PI_TELEMETRY: "0",
   },
+  skills: { dirs: [".pi/agent/skills"] },
   files: [
     {
       path: ".pi/bin/pi",

@@ -23,6 +23,7 @@ export const qwen = AgentDefinition.parse({
     OPENAI_MODEL: "{model}",
     QWEN_TELEMETRY_ENABLED: "false",
   },
+  skills: { dirs: [".qwen/skills"] },
   files: [
     {
       path: ".qwen/settings.json",

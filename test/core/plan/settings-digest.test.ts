@@ -22,11 +22,17 @@ const CHANGED: Record<keyof RunSettingsInput, [unknown, boolean]> = {
   strictTasks: [true, false],
   agent: ["nop", true],
   model: ["provider/model", true],
-  // Paths: what stands in the files are facts of their own.
-  agentFile: ["/elsewhere/agent.json", false],
+  // A path: what stands in the script is a fact of its own.
   modelScript: ["/elsewhere/solve.json", false],
   reasoningEffort: ["high", true],
   environment: ["docker", true],
+  prompts: [["hurry"], true],
+  extraInstructions: [["hurry"], true],
+  // Counts by its marks, which stand in the facts.
+  agentEnv: [{ MAX_THINKING_TOKENS: "0" }, false],
+  skillMode: ["with-skill", true],
+  // Counts by the digest of what lies in it.
+  skillsDir: ["skills", false],
   sandboxUser: ["root", true],
   agentIdleTimeoutSec: [5, true],
   timeoutMultiplier: [2, true],
@@ -68,18 +74,25 @@ describe("the settings digest", () => {
     }
   });
 
-  test("changes with the agent's versions, skills and prompts", () => {
+  test("changes with the agent's versions, skills and variables", () => {
     const digests = [
       digest({}),
       digest({ agentVersions: { "claude-code": "2.1.280" } }),
       digest({ agentVersions: { "claude-code": "2.1.281" } }),
       digest({ skills: ["sha256:1"] }),
-      digest({ prompts: ["hurry"] }),
+      digest({ agentEnv: { MAX_THINKING_TOKENS: "sha256:1" } }),
+      digest({ agentEnv: { MAX_THINKING_TOKENS: "sha256:2" } }),
       digest({ modelRoute: "gateway.example/v1" }),
       digest({ modelScript: "sha256:1" }),
-      digest({ agentFile: "sha256:1" }),
     ];
     expect(new Set(digests).size).toBe(digests.length);
+  });
+
+  test("tells a prompt in the task's place from one behind it", () => {
+    const [replaced, followed] = [{ prompts: ["a"] }, { extraInstructions: ["a"] }].map((wish) =>
+      digestOfSettings(someSettings(wish)),
+    );
+    expect(replaced).not.toBe(followed);
   });
 
   test("is the sha256 of canonical JSON, the same on every machine and version", () => {

@@ -1,0 +1,53 @@
+import type { RunSettings } from "../model/settings.ts";
+import type { AttemptSpec } from "../model/trial.ts";
+import type { Scene } from "../model/trial-result.ts";
+import { skillsOf } from "../plan/task-skills.ts";
+import { type Opening, planConversation } from "../tasks/conversation.ts";
+import { describeScene } from "./render-trial-result.ts";
+
+export interface SceneFacts {
+  readonly spec: Pick<AttemptSpec, "task" | "agent" | "model">;
+  readonly settings: RunSettings;
+  /** False for the controls, whom nobody asks anything. */
+  readonly isAsked: boolean;
+}
+
+/**
+ * Who takes part in a trial and in which order they speak (spec 1.4 #37): the task's scenes where it has
+ * some that the run does not replace, else one scene with a turn for each prompt. What a simulated user
+ * adds is no turn of these, since it depends on what the agent says.
+ */
+export function describeScenes({ spec, settings, isAsked }: SceneFacts): Scene[] {
+  const { task, agent, model } = spec;
+  const { sandboxDir: skillsDir } = skillsOf(task, settings);
+  const envKeys = Object.keys(settings.agentEnv).toSorted();
+  const facts = { agent, model, reasoning_effort: settings.reasoningEffort };
+  const describe = (name: string, role: string): Scene => {
+    const { roles, ...scene } = describeScene(facts);
+    const own = { name: role, skills_dir: skillsDir, env_keys: envKeys };
+    return {
+      ...scene,
+      name,
+      skills_dir: skillsDir,
+      roles: roles.map((one) => Object.assign(one, own)),
+    };
+  };
+  if (!isAsked) return [describe("default", "agent")];
+  const { openings } = planConversation(task, settings);
+  return splitScenes(openings).map((turns) => {
+    const { scene = null, role = null } = turns[0] ?? {};
+    const turn = {
+      role: role ?? "agent",
+      has_prompt: scene !== null || settings.prompts.length > 0,
+    };
+    return Object.assign(describe(scene ?? "default", turn.role), { turns: turns.map(() => turn) });
+  });
+}
+
+function splitScenes(openings: readonly Opening[]): Opening[][] {
+  const scenes: Opening[][] = [];
+  for (const opening of openings)
+    if (opening.opensSession) scenes.push([opening]);
+    else scenes.at(-1)?.push(opening);
+  return scenes;
+}
