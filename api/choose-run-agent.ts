@@ -2,12 +2,13 @@ import { BenchError } from "../core/errors.ts";
 import { ControlAgent, type RunSettings } from "../core/model/settings.ts";
 import type { Agent } from "../runner/agents/agent.ts";
 import { chooseAgent } from "../runner/agents/choose-agent.ts";
+import { readOwnAgent } from "./own-agent-file.ts";
 
 /**
  * The agent of a run's settings. Throws `BenchError` (`usage`) where there is none of that name, or none
  * in that place: before an account is asked, a key is looked for or anything is created.
  */
-export function chooseRunAgent(settings: RunSettings): Agent {
+export async function chooseRunAgent(settings: RunSettings): Promise<Agent> {
   const { agent: name, environment, prompts, extraInstructions } = settings;
   checkUserName(settings.sandboxUser);
   const wishes = {
@@ -16,7 +17,9 @@ export function chooseRunAgent(settings: RunSettings): Agent {
     hasPrompts: prompts.length + extraInstructions.length > 0,
     hasSkills: settings.skillMode === "with-skill",
   };
-  const agent = chooseAgent(name, wishes);
+  const own = settings.agentFile === null ? null : await readOwnAgent(settings.agentFile);
+  const chosen = chooseAgent(name, wishes, own);
+  const agent = own === null ? chosen : { ...chosen, ownFile: own };
   if (environment === "fargate" && !ControlAgent.safeParse(name).success)
     throw new BenchError("usage", `agent ${name} is not built yet for --env fargate`, {
       next: "use `-a oracle` or `-a nop` there, or `--env docker`",

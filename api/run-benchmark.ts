@@ -33,7 +33,7 @@ export interface EndedRun {
  * sandbox gone and every summary written; `unavailable` when the store or the backend fails.
  */
 export async function runBenchmark(settings: RunSettings, world: RunWorld): Promise<EndedRun> {
-  const agent = chooseRunAgent(settings);
+  const agent = await chooseRunAgent(settings);
   const models = withAgentSecrets(await resolveRunModels(settings, agent, world), settings);
   const input = await readPlanInput(settings, world, { models, agent });
   planBenchmark(input, null);

@@ -11,7 +11,7 @@ import {
 } from "./flag-values.ts";
 import { into, type RunFlag } from "./run-flag.ts";
 
-type TextKey = "prices" | "model" | "jobsDir" | "jobName" | "summaryOut" | "agent";
+type TextKey = "prices" | "agentFile" | "model" | "jobsDir" | "jobName" | "summaryOut" | "agent";
 type ListKey = "include" | "exclude" | "localInclude" | "passEnv";
 
 function text(key: TextKey): RunFlag["set"] {
@@ -65,6 +65,12 @@ export const RUN_FLAGS: readonly RunFlag[] = [
     flags: "-a, --agent <name>",
     help: "oracle runs the task's solution, nop does nothing (default: claude)",
     set: text("agent"),
+  },
+  {
+    flags: "--agent-file <file>",
+    help: "an agent of your own, as JSON or YAML (docs/agents.md)",
+    hidden: true,
+    set: text("agentFile"),
   },
   { flags: "-m, --model <model>", help: "provider/model, or a bare name", set: text("model") },
   ...AGENT_FLAGS,

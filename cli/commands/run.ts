@@ -1,6 +1,6 @@
 import { lstat, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { nameScript } from "../../api/model-script-file.ts";
+import { nameOwnFiles } from "../../api/name-own-files.ts";
 import { openRunWorld } from "../../api/open-run-world.ts";
 import { type DryRun, planDryRun } from "../../api/plan-dry-run.ts";
 import { probeBackend } from "../../api/probe-backend.ts";
@@ -27,7 +27,7 @@ export async function runRun(
   draft: Draft,
   options: RunOptions,
 ): Promise<ExitCode> {
-  const settings = nameScript(readRunSettings(context, tasks, draft, options), context.cwd);
+  const settings = await nameOwnFiles(readRunSettings(context, tasks, draft, options), context.cwd);
   const log = new RunLog(context, { quiet: options.quiet === true, json: options.json === true });
   const dotenv = readDotenv(context);
   const world = openRunWorld(settings, {

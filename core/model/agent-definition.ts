@@ -14,7 +14,14 @@ const PackageName = z
 /** Below the agent's home: no way up, no absolute path. */
 const HomePath = z
   .string()
-  .regex(/^(?!.*(?:^|\/)\.\.(?:\/|$))[^/\0][^\0]*[^/\0]$/u, "no relative path below a home");
+  .max(1024)
+  .regex(/^(?!.*(?:^|\/)\.{0,2}(?:\/|$))[^\p{Cc}]+$/u, "no relative path below a home");
+
+/** What the system takes as a word of a command line or a value of a variable. */
+const Word = z
+  .string()
+  .max(32_768)
+  .regex(/^[^\0]*$/u, "no text that a program can be given");
 
 const Variable = z.string().regex(/^[A-Za-z_]\w*$/u, "no name of a variable");
 
@@ -24,15 +31,15 @@ const Variable = z.string().regex(/^[A-Za-z_]\w*$/u, "no name of a variable");
  */
 const HomeFile = z.strictObject({
   path: HomePath,
-  content: z.union([z.string(), z.record(z.string(), z.json())]),
-  withEffort: z.string().default(""),
+  content: z.union([z.string().max(1_048_576), z.record(z.string(), z.json())]),
+  withEffort: z.string().max(65_536).default(""),
   executable: z.boolean().default(false),
 });
 export type HomeFile = z.infer<typeof HomeFile>;
 
 /** A call of the agent's own after the session is made; its `sessionId` is added. */
 const SessionCall = z.strictObject({
-  method: z.string(),
+  method: z.string().regex(/^[\w$/.-]{1,100}$/u, "no name of a method"),
   params: z.record(z.string(), z.json()).default({}),
 });
 
@@ -56,8 +63,8 @@ export const AgentDefinition = z.strictObject({
   protocols: z.tuple([ModelProtocol], ModelProtocol),
   /** Models that it asks for on its own account, served by the run's model. */
   modelAliases: z.array(z.string()).default([]),
-  argv: z.tuple([z.string()], z.string()),
-  env: z.record(Variable, z.string()).default({}),
+  argv: z.tuple([Word.min(1)], Word),
+  env: z.record(Variable, Word).default({}),
   files: z.array(HomeFile).default([]),
   /** The method for ACP `authenticate`, where the agent wants that call. */
   authenticate: z.string().nullable().default(null),

@@ -22,6 +22,8 @@ export interface ScoreFacts {
   readonly agentEnv?: Readonly<Record<string, string>>;
   /** Host and path of a base URL that is not the provider's own; null or absent for its own. */
   readonly modelRoute?: string | null;
+  /** Digest of the file that describes the agent, with its lock; null or absent for one of this edition. */
+  readonly agentFile?: string | null;
   /** Digest of the script that answers in the place of a model; null or absent for a model. */
   readonly modelScript?: string | null;
 }
@@ -64,6 +66,7 @@ export function scoreSettings(settings: RunSettings, facts: ScoreFacts): ScoreSe
       ? {}
       : { max_cost_per_trial_usd: settings.maxCostPerTrialUsd }),
     ...(facts.modelRoute == null ? {} : { model_route: facts.modelRoute }),
+    ...(facts.agentFile == null ? {} : { agent_file: facts.agentFile }),
     ...(facts.modelScript == null ? {} : { model_script: facts.modelScript }),
   };
 }

@@ -9,6 +9,7 @@ import type { ReadOnlyMount, Sandbox } from "../../core/ports/sandbox.ts";
 import type { AgentEnd } from "../../core/outcome/trial-evidence.ts";
 import type { ConversationPlan } from "../../core/tasks/conversation.ts";
 import type { Trajectory } from "../trajectory.ts";
+import type { KnownAgent } from "./known-agents.ts";
 
 /** What an agent gets to work with: one sandbox, set up, and the limits of its phase. */
 export interface AgentRun {
@@ -61,6 +62,8 @@ export interface Agent {
   readonly mounts: readonly ReadOnlyMount[];
   /** Package -> version of what it runs, for the settings digest; absent for controls. */
   readonly versions?: Readonly<Record<string, string>>;
+  /** What it is made of, where a person's own file says so: for the settings digest. */
+  readonly ownFile?: KnownAgent;
   /**
    * Brings its programs to this machine, once for a run and before any sandbox; absent for an agent
    * without programs of its own. Throws `BenchError`: `usage` when there are none for the platform,

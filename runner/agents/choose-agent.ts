@@ -13,14 +13,31 @@ const CONTROLS: readonly Agent[] = [oracle, nop, script, modelScript];
 /** Agents that BenchFlow has and this edition does not have yet, by every name they go by. */
 const UNBUILT: ReadonlySet<string> = new Set(["mimo", "openhands", "openclaw", "deepagents"]);
 
-/** The agent of that name or alias. Throws `BenchError` (`usage`) before anything is created. */
-export function chooseAgent(name: string, wishes: AgentWishes = {}): Agent {
+/** Whether a person's own agent cannot be called so. */
+export function isTakenName(name: string): boolean {
+  const isKnown = KNOWN_AGENTS.some(
+    ({ definition }) => definition.name === name || definition.aliases.includes(name),
+  );
+  return (
+    isKnown || name === "acp" || UNBUILT.has(name) || CONTROLS.some((each) => each.name === name)
+  );
+}
+
+/**
+ * The agent of that name or alias, or the person's own, whatever it is called. Throws `BenchError`
+ * (`usage`) before anything is created.
+ */
+export function chooseAgent(
+  name: string,
+  wishes: AgentWishes = {},
+  own: KnownAgent | null = null,
+): Agent {
   const control = CONTROLS.find((agent) => agent.name === name);
   if (control !== undefined) {
     refuseForControl(name, wishes);
     return control;
   }
-  const known = name.startsWith("acp:") ? commandAgent(name) : findAgent(name);
+  const known = own ?? (name.startsWith("acp:") ? commandAgent(name) : findAgent(name));
   refuseForAgent(name, { definition: known.definition, wishes });
   const { effort = null, env = {} } = wishes;
   return acpAgent(known, { effort, env });

@@ -22,7 +22,8 @@ const CHANGED: Record<keyof RunSettingsInput, [unknown, boolean]> = {
   strictTasks: [true, false],
   agent: ["nop", true],
   model: ["provider/model", true],
-  // A path: what stands in the script is a fact of its own.
+  // Paths: what stands in the files are facts of their own.
+  agentFile: ["/elsewhere/agent.json", false],
   modelScript: ["/elsewhere/solve.json", false],
   reasoningEffort: ["high", true],
   environment: ["docker", true],
@@ -84,6 +85,7 @@ describe("the settings digest", () => {
       digest({ agentEnv: { MAX_THINKING_TOKENS: "sha256:2" } }),
       digest({ modelRoute: "gateway.example/v1" }),
       digest({ modelScript: "sha256:1" }),
+      digest({ agentFile: "sha256:1" }),
     ];
     expect(new Set(digests).size).toBe(digests.length);
   });
