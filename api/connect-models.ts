@@ -12,7 +12,7 @@ import type { RunModels, ServedEndpoint } from "./run-models.ts";
 
 type Connection = Pick<
   ProxiedModelsOptions,
-  "maxOutputTokens" | "capped" | "clock" | "onWarning" | "limits"
+  "maxOutputTokens" | "capped" | "clock" | "onWarning" | "keyWatch" | "limits"
 > & { readonly models: RunModels };
 
 /** A trial's way to the run's model: the provider's key stays in this process. */

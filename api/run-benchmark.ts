@@ -1,10 +1,10 @@
+import type { BenchError } from "../core/errors.ts";
 import type { BudgetSummary } from "../core/model/ledger-budget.ts";
 import type { RunPlan } from "../core/model/plan.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import { renderMixedImages } from "../core/report/console/run-lines.ts";
 import { mixedImages } from "../core/results/mixed-images.ts";
 import type { Agent, InstalledAgent } from "../runner/agents/agent.ts";
-import { withAgentSecrets } from "./agent-facts.ts";
 import { chooseRunAgent } from "./choose-run-agent.ts";
 import { interruptedRun } from "./interrupted-run.ts";
 import { openRepeat } from "./open-repeat.ts";
@@ -24,6 +24,8 @@ export interface EndedRun {
   readonly matrixSummary: string | null;
   /** Of the command's pot over all its repeats; null where nobody counts. */
   readonly budget: BudgetSummary | null;
+  /** What ended it before its time (`config`), such as a refused key; every file is whole. Else null. */
+  readonly refusal: BenchError | null;
 }
 
 /**
@@ -33,8 +35,8 @@ export interface EndedRun {
  * sandbox gone and every summary written; `unavailable` when the store or the backend fails.
  */
 export async function runBenchmark(settings: RunSettings, world: RunWorld): Promise<EndedRun> {
-  const agent = await chooseRunAgent(settings);
-  const models = withAgentSecrets(await resolveRunModels(settings, agent, world), settings);
+  const agent = chooseRunAgent(settings);
+  const models = await resolveRunModels(settings, agent, world);
   const input = await readPlanInput(settings, world, { models, agent });
   planBenchmark(input, null);
   await world.store.checkWritable(settings.jobsDir);
@@ -87,14 +89,16 @@ async function runRepeats(started: StartedRun, agent: Agent): Promise<EndedRun> 
   for (const job of plan.jobs) {
     const isFirst = jobs.length === 0;
     // The first job is open already, and is closed by being run.
-    if (deps.signal.aborted && !isFirst) break;
+    const isOver = deps.signal.aborted || (deps.spend?.refusal() ?? null) !== null;
+    if (isOver && !isFirst) break;
     const opened = isFirst ? started.first : await openRepeat(job, search, deps);
     jobs.push(await runJob(plan, opened, agent, deps));
     if (plan.settings.trials > 1) matrixSummary = await writeMatrixSummary(plan, jobs, deps);
   }
   warnOfMixedImages(jobs, deps);
   if (deps.signal.aborted) throw interruptedRun(plan, jobs);
-  return { plan, jobs, matrixSummary, budget: await wholeBudget(jobs, deps) };
+  const refusal = deps.spend?.refusal() ?? null;
+  return { plan, jobs, matrixSummary, budget: await wholeBudget(jobs, deps), refusal };
 }
 
 /** The pot's figures with the names of all repeats; a task that several name stands there as often. */

@@ -12,12 +12,11 @@ import type { BudgetSummary } from "../core/model/ledger-budget.ts";
 import type { Stop } from "../core/model/ledger-pot.ts";
 import type { Outcome } from "../core/model/outcome.ts";
 import type { RunPlan } from "../core/model/plan.ts";
-import type { RunSettings } from "../core/model/settings.ts";
 import type { AdmitRequest } from "../core/model/ledger-request.ts";
 import type { Ledger } from "../core/ports/ledger.ts";
-import { priceBound } from "../core/usage/price-tokens.ts";
-import { SANDBOX_RESERVE_MS } from "../runner/spend/sandbox-meter.ts";
+import { KeyWatch } from "../runner/model-access/key-watch.ts";
 import type { TrialSpend } from "../runner/spend/trial-spend.ts";
+import { leastSpend } from "./least-spend.ts";
 import { potOf } from "./pot-name.ts";
 import { connectModels } from "./connect-models.ts";
 import type { RunWorld } from "./run-deps.ts";
@@ -55,6 +54,8 @@ export interface RunSpend {
   /** Counts refusals of the provider in a row (attack 9). */
   noteEnding(trial: string, outcome: Outcome): Promise<void>;
   budget(lists: BudgetLists): Promise<BudgetSummary>;
+  /** Why no further trial of the command can work (`config`); null while nothing says so. */
+  refusal(): BenchError | null;
   /** What was spent so far, open calls not counted. */
   spent(): Promise<Pick<Amount, "microUsd" | "tokens">>;
   close(): Promise<void>;
@@ -77,7 +78,7 @@ export async function openRunSpend(options: SpendOptions): Promise<RunSpend> {
   const { plan, models, world } = options;
   const { settings } = plan;
   const caps = parseCaps(settings);
-  const least = leastOf(settings, models, world.clock.now());
+  const least = leastSpend(settings, models, world.clock.now());
   const { pot, ofJob, uncounted } = await potOf(plan, world);
   const { ledger, close } = await world.openLedger(pot);
   try {
@@ -124,6 +125,15 @@ async function checkKept(ledger: Ledger, job: string): Promise<void> {
   }
 }
 
+function refusedKey({ resolved: { keyName }, endpoints }: RunModels): BenchError {
+  const hosts = [...new Set(endpoints.map(({ baseUrl }) => new URL(baseUrl).host))].join(", ");
+  return new BenchError(
+    "config",
+    `${hosts} refused the key in ${keyName} (HTTP 401) before any request succeeded: the run is stopped`,
+    { next: `export ${keyName} with a key that ${hosts} accepts, then run the same command again` },
+  );
+}
+
 interface OpenPot {
   readonly pot: string;
   readonly ledger: Ledger;
@@ -132,6 +142,7 @@ interface OpenPot {
   readonly least: Amount;
 }
 
+type Answer = Awaited<ReturnType<typeof waitForAdmission>>;
 type Refusal = Pick<BudgetQuestion, "refusedUnit" | "refusedNeed">;
 
 class CommandSpend implements RunSpend {
@@ -141,12 +152,14 @@ class CommandSpend implements RunSpend {
   readonly #trialCaps: Caps;
   /** One after the other, so that trials start in the order in which they ask. */
   readonly #inTurn = queueWork();
+  readonly #keyWatch: KeyWatch;
   /** The first refusal: of what unit, and how much the trial needed. */
   #refused: Refusal | null = null;
 
   constructor(options: SpendOptions, open: OpenPot) {
-    const { maxCostPerTrialUsd } = options.plan.settings;
+    const { maxCostPerTrialUsd, breakerThreshold } = options.plan.settings;
     this.pot = open.pot;
+    this.#keyWatch = new KeyWatch(breakerThreshold);
     this.#options = options;
     this.#open = open;
     this.#trialCaps = { ...NO_CAPS, microUsd: parseTrialCap(maxCostPerTrialUsd) };
@@ -170,7 +183,9 @@ class CommandSpend implements RunSpend {
       claim: { token, holder },
     };
     const deps = { ledger, clock: world.clock };
-    const admission = await this.#inTurn(() => waitForAdmission(deps, request, signal));
+    const admission = await this.#inTurn(() =>
+      callsModels ? this.#askWithKey(request, signal) : waitForAdmission(deps, request, signal),
+    );
     switch (admission.kind) {
       case "admitted": {
         const owner = { open: admission.open, token, holder, trialCaps };
@@ -185,6 +200,18 @@ class CommandSpend implements RunSpend {
       case "taken":
       case "gone":
         throw new Error(`attempt ${attempt} was admitted before`);
+    }
+  }
+
+  /** Whoever waits for the pot when the key turns out to be refused waits no more. */
+  async #askWithKey(request: AdmitRequest, signal: AbortSignal): Promise<Answer> {
+    const { refused } = this.#keyWatch;
+    const deps = { ledger: this.#open.ledger, clock: this.#options.world.clock };
+    try {
+      return await waitForAdmission(deps, request, AbortSignal.any([refused, signal]));
+    } catch (error) {
+      if (!refused.aborted || signal.aborted) throw error;
+      return { kind: "stopped", stop: { kind: "breaker", reason: String(refused.reason) } };
     }
   }
 
@@ -206,6 +233,7 @@ class CommandSpend implements RunSpend {
         tokens: caps.tokens !== null,
       },
       clock: world.clock,
+      keyWatch: this.#keyWatch,
       limits: world.modelLimits ?? {},
       onWarning: (message) => world.onEvent({ type: "warning", message }),
     });
@@ -223,6 +251,11 @@ class CommandSpend implements RunSpend {
     return summarizeBudget({ view, ...refused, cancelled, notStarted });
   }
 
+  refusal(): BenchError | null {
+    const { models } = this.#options;
+    return models !== null && this.#keyWatch.refused.aborted ? refusedKey(models) : null;
+  }
+
   async spent(): Promise<Pick<Amount, "microUsd" | "tokens">> {
     const { microUsd, tokens } = sumPot(await this.#open.ledger.view()).settled;
     return { microUsd, tokens };
@@ -231,24 +264,4 @@ class CommandSpend implements RunSpend {
   async close(): Promise<void> {
     await this.#open.close();
   }
-}
-
-/**
- * An agent's first prompts are 5 to 80 kB, and a token stands for at least a byte. What trials really
- * need is learnt from those that have ended; too much here would strand the end of a small cap.
- */
-const FIRST_PROMPT_TOKENS = 32_000;
-/** What agents ask for where nobody limits their answers. */
-const USUAL_OUTPUT_TOKENS = 32_000;
-
-/** The least that a trial can begin to work with: one call of its model, and its sandbox's first slice. */
-function leastOf(settings: RunSettings, models: RunModels | null, at: Date): Amount {
-  const sandbox = { sandboxMs: SANDBOX_RESERVE_MS, rollouts: 1 };
-  if (models === null) return { microUsd: 0, tokens: 0, ...sandbox };
-  const { provider, model } = models.resolved;
-  const card = models.prices.find({ provider, model, at });
-  const output = settings.maxOutputTokens ?? card?.maxOutputTokens ?? USUAL_OUTPUT_TOKENS;
-  const input = Math.min(FIRST_PROMPT_TOKENS, card?.contextTokens ?? FIRST_PROMPT_TOKENS);
-  const microUsd = card === null ? 0 : priceBound(card, { input, output });
-  return { microUsd, tokens: input + output, ...sandbox };
 }

@@ -71,9 +71,13 @@ function noteStop(state: AttemptState, thrown: unknown): void {
   state.stoppedIn ??= state.phases.phase;
   if (state.deps.signal.aborted) state.stop = { kind: "interrupted" };
   else if (thrown instanceof BudgetStop || state.budget.signal.aborted)
-    state.stop = { kind: "budget", message: messageOf(state.budget.signal.reason ?? thrown) };
+    state.stop = budgetStopOf(state.budget.signal.reason ?? thrown).evidence;
   // Models that failed before void the trial whatever breaks after them.
   else state.stop ??= { kind: "sandbox", ...sandboxFailureOf(thrown) };
+}
+
+function budgetStopOf(reason: unknown): BudgetStop {
+  return reason instanceof BudgetStop ? reason : new BudgetStop(messageOf(reason));
 }
 
 function sandboxFailureOf(thrown: unknown): { failure: SandboxError["failure"]; message: string } {

@@ -48,6 +48,7 @@ export async function runRun(
     log.end();
     const summary = summarizeEndedRun(run);
     await finish(context, run, summary, options);
+    if (run.refusal !== null) throw run.refusal;
     return exitCodeOf(run, summary);
   } finally {
     log.end();

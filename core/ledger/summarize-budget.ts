@@ -51,7 +51,7 @@ export function summarizeBudget(question: BudgetQuestion): BudgetSummary {
 export function budgetLines(budget: BudgetSummary): string[] {
   const line = stopLine(budget) ?? spentLine(budget);
   if (line === null) return [];
-  return [line, ...nextTrialLine(budget), ...killedLine(budget)];
+  return [line, ...anomalyLine(budget), ...nextTrialLine(budget), ...killedLine(budget)];
 }
 
 function stopLine({ reason, cancelled, not_started }: BudgetSummary): string | null {
@@ -59,6 +59,13 @@ function stopLine({ reason, cancelled, not_started }: BudgetSummary): string | n
   const name = reason.startsWith(ANOMALY) ? "Stopped" : "Budget";
   const counts = `${cancelled.length} running trial(s) cancelled, ${not_started.length} not started`;
   return `${name}: ${reason}; ${counts} (not counted as failures; resume the job to run them)`;
+}
+
+/** Where to look: prices, or a provider's counting, are not what the caps are counted by. */
+function anomalyLine({ reason, anomalies }: BudgetSummary): string[] {
+  const [first] = anomalies;
+  if (reason === null || !reason.startsWith(ANOMALY) || first === undefined) return [];
+  return [`  see trajectory/requests.jsonl of ${first.attempt}; its real figure is charged`];
 }
 
 /** Of every cap, with what is spent of it. */

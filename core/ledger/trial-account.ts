@@ -2,6 +2,7 @@ import type { Amount, LedgerUnit } from "../model/ledger-amount.ts";
 import type { Stop } from "../model/ledger-pot.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ledger } from "../ports/ledger.ts";
+import type { SpendEnd } from "../ports/spend-gate.ts";
 import { LeaseClient } from "./lease-client.ts";
 import type { AccountEnding, LeaseOwner } from "./lease-client.ts";
 import { queueWork } from "./queue-work.ts";
@@ -9,6 +10,7 @@ import { queueWork } from "./queue-work.ts";
 /** Why a trial may spend nothing more. `unit`: what the pot cannot cover, null where it is not that. */
 export interface AccountEnd {
   readonly why: string;
+  readonly by: SpendEnd;
   readonly unit: LedgerUnit | null;
 }
 
@@ -102,7 +104,7 @@ class LeasedAccount implements TrialAccount {
         if (full || isLate) return { kind: "trial-limit", unit, heldMs };
         await this.#clock.sleep(SETTLE_POLL_MS, hold.signal);
       } else if (isLate) {
-        this.#end = { why: `no money came free in ${Math.round(heldMs / 1000)} s`, unit: null };
+        this.#end = endBy("budget", `no money came free in ${Math.round(heldMs / 1000)} s`);
       } else {
         await this.#draw(call, hold);
       }
@@ -139,7 +141,7 @@ class LeasedAccount implements TrialAccount {
 
   async settle(call: string, actual: Amount): Promise<void> {
     const anomaly = await this.#client.settle(call, actual);
-    if (anomaly !== null) this.#end ??= { why: anomaly.detail, unit: null };
+    if (anomaly !== null) this.#end ??= endBy("anomaly", anomaly.detail);
   }
 
   async check(): Promise<AccountEnd | null> {
@@ -152,7 +154,7 @@ class LeasedAccount implements TrialAccount {
   }
 
   async close(ending: AccountEnding): Promise<Amount> {
-    this.#end ??= { why: "the attempt has ended", unit: null };
+    this.#end ??= endBy("budget", "the attempt has ended");
     return await this.#client.close(ending);
   }
 
@@ -175,15 +177,26 @@ function endOf(reply: AnyReply): AccountEnd | null {
       return null;
     case "refused":
       return reply.unit === null
-        ? { why: "nothing moved in the pot for 60 s, and this trial is the youngest", unit: null }
-        : { why: `the pot cannot cover the next call (${reply.unit})`, unit: reply.unit };
+        ? endBy("budget", "nothing moved in the pot for 60 s, and this trial is the youngest")
+        : {
+            ...endBy("budget", `the pot cannot cover the next call (${reply.unit})`),
+            unit: reply.unit,
+          };
     case "stopped":
-      return { why: reply.stop.reason, unit: null };
+      return endBy(STOPPED_BY[reply.stop.kind], reply.stop.reason);
     case "end":
-      return { why: reply.why, unit: null };
+      return endBy("budget", reply.why);
     case "gone":
-      return { why: "the attempt has been ended by another process", unit: null };
+      return endBy("budget", "the attempt has been ended by another process");
     case "taken":
-      return { why: "another runner has the attempt", unit: null };
+      return endBy("budget", "another runner has the attempt");
   }
 }
+
+const STOPPED_BY: Record<Stop["kind"], SpendEnd> = {
+  anomaly: "anomaly",
+  breaker: "breaker",
+  cancelled: "budget",
+};
+
+const endBy = (by: SpendEnd, why: string): AccountEnd => ({ why, by, unit: null });

@@ -87,7 +87,14 @@ export const Unscored = z.object({
   category: z.union([
     ErrorCategory,
     VerifierErrorCategory,
-    z.enum(["budget_stopped", "interrupted", "no_verdict", "circuit_open", "host_suspended"]),
+    z.enum([
+      "budget_stopped",
+      "usage_anomaly",
+      "interrupted",
+      "no_verdict",
+      "circuit_open",
+      "host_suspended",
+    ]),
   ]),
   /** One line for people. */
   detail: z.string(),

@@ -9,8 +9,8 @@ export const AFTER_AGENT_FAILURES = 2;
 /**
  * The outcome of one attempt (design 5, statistics D1). A valid reward is final whatever went wrong
  * beside it; without one the attempt is unscored with the fault of whatever prevented it, and no
- * reward is ever filled in. Three stops void even a reward, because what was graded is not the trial
- * that was planned: the pot refused to pay for it, its models failed, or the machine slept while it ran.
+ * reward is ever filled in. Some stops void even a reward, because what was graded is not the trial
+ * that was planned: nothing more could be spent on it, its models failed, or the machine slept while it ran.
  */
 export function decideOutcome(evidence: TrialEvidence): Outcome {
   const { verifier, stop, agent } = evidence;
@@ -49,8 +49,16 @@ function unscored(evidence: TrialEvidence, cause: Cause): Outcome {
   };
 }
 
+const VOIDING: ReadonlySet<TrialStop["kind"]> = new Set([
+  "budget",
+  "anomaly",
+  "circuit-open",
+  "models",
+  "host-suspended",
+]);
+
 function voidsRewards(stop: TrialStop): boolean {
-  return stop.kind === "budget" || stop.kind === "models" || stop.kind === "host-suspended";
+  return VOIDING.has(stop.kind);
 }
 
 /** What prevented the verdict, outermost first: a stop, an agent that never did its work, the verifier. */
@@ -140,6 +148,13 @@ function causeOfStop(stop: TrialStop): Cause {
         fault: "budget",
         category: "budget_stopped",
         detail: stop.message,
+        verifierOnly: false,
+      };
+    case "anomaly":
+      return {
+        fault: "budget",
+        category: "usage_anomaly",
+        detail: `the run was stopped, usage above its reservation: ${stop.message}`,
         verifierOnly: false,
       };
     case "models": {

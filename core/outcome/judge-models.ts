@@ -2,20 +2,26 @@ import type { Diagnostics } from "../model/diagnostics.ts";
 import type { RequestRow } from "../model/exchange.ts";
 import type { AgentError } from "../model/outcome.ts";
 import type { ModelEnd } from "../ports/model-access.ts";
+import type { SpendEnd } from "../ports/spend-gate.ts";
 import { type CallOutcome, isFailedReply, isProviderFailure } from "./provider-failure.ts";
 
 /** Why a trial's models were taken away before its agent had ended; null when they were not. */
 export interface ModelStop {
   readonly reason:
-    | "budget"
+    | SpendEnd
     | "trial-limit"
     | "ledger"
-    | "anomaly"
+    | "proxy-failed"
     | "provider-failing"
     | "cancelled"
     | "trial-ended";
   readonly message: string;
 }
+
+const INFRA_WORDS = {
+  ledger: "the ledger could not be kept",
+  "proxy-failed": "the model proxy failed",
+} as const;
 
 type ApiErrorInfo = NonNullable<Diagnostics["api_error_info"]>;
 
@@ -32,13 +38,10 @@ const UNPAYABLE = new Set(["unbounded", "unpriced"]);
 export function judgeModels(rows: readonly RequestRow[], stop: ModelStop | null): ModelEnd {
   if (stop !== null) {
     const { reason, message } = stop;
-    if (reason === "budget" || reason === "anomaly") return { kind: "budget", message };
+    if (reason === "budget" || reason === "anomaly") return { kind: reason, message };
     if (reason === "trial-limit") return { kind: "trial-limit", message };
-    if (reason === "ledger")
-      return failed({
-        category: "infra_failure",
-        message: `the ledger could not be kept: ${message}`,
-      });
+    if (reason === "ledger" || reason === "proxy-failed")
+      return failed({ category: "infra_failure", message: `${INFRA_WORDS[reason]}: ${message}` });
   }
   const main = rows.filter(({ purpose }) => purpose === "main");
   let last: RequestRow | null = null;
@@ -48,6 +51,7 @@ export function judgeModels(rows: readonly RequestRow[], stop: ModelStop | null)
   }
   if (last !== null && isUnpayable(last)) return { kind: "budget", message: unpayable(last) };
   if (last !== null) return failed(...apiError(main, last));
+  if (stop?.reason === "breaker") return { kind: "breaker", message: stop.message };
   const rejected = main.findLast((row) => isSuccess(row) || isRejected(row));
   if (rejected === undefined || isSuccess(rejected)) return { kind: "sound" };
   if (!main.some(isSuccess)) return failed(...apiError(main, rejected));

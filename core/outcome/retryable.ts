@@ -27,6 +27,7 @@ const RETRYABLE: Readonly<Record<Category, boolean>> = {
   host_suspended: true,
   no_verdict: true,
   budget_stopped: false,
+  usage_anomaly: false,
   circuit_open: false,
   interrupted: false,
 };

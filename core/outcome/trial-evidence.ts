@@ -22,12 +22,14 @@ export type TrialStop =
   | { readonly kind: "interrupted" }
   /** The command's pot refused to pay for more. */
   | { readonly kind: "budget"; readonly message: string }
+  /** More was used than was reserved for it, in this trial or another one: the whole run stops. */
+  | { readonly kind: "anomaly"; readonly message: string }
   /**
    * The provider or the network failed, and the agent ended on it: what was graded is no work of the
    * agent's, whatever its reward (issue 4).
    */
   | { readonly kind: "models"; readonly error: AgentError }
-  /** Never started: trials before it failed for a reason that it would share. */
+  /** Never started, or cut off: trials before it failed for a reason that it would share. */
   | { readonly kind: "circuit-open"; readonly message: string }
   /** The machine slept while the trial ran, so its limits measured nothing (attack 18). */
   | { readonly kind: "host-suspended" };

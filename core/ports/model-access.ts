@@ -6,6 +6,7 @@ import type { Usage } from "../model/record.ts";
 import type { AttemptSpec } from "../model/trial.ts";
 import type { AttemptFolder } from "./attempt-folder.ts";
 import type { Sandbox } from "./sandbox.ts";
+import type { SpendEnd } from "./spend-gate.ts";
 
 /** What an agent asks of its models, known before anything is created. */
 export interface ModelNeeds {
@@ -91,8 +92,8 @@ export type ModelEnd =
     }
   /** The agent ended on requests of its own that were wrong; its work is graded, tagged with this. */
   | { readonly kind: "rejected"; readonly error: AgentError }
-  /** The command's pot refused to pay for more. */
-  | { readonly kind: "budget"; readonly message: string }
+  /** Nothing more may be spent: the trial was cut off. */
+  | { readonly kind: SpendEnd; readonly message: string }
   /** A limit that the user set for each trial; the work is graded. */
   | { readonly kind: "trial-limit"; readonly message: string };
 

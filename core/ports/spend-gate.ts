@@ -12,6 +12,12 @@ export interface SpendClaim {
   readonly purpose: CallPurpose;
 }
 
+/**
+ * What ended a trial's spending for good: the pot's money; an anomaly, a figure above its reservation, which
+ * stops the whole run (design 8); or the run's breaker, since the provider refuses its key.
+ */
+export type SpendEnd = "budget" | "anomaly" | "breaker";
+
 /** What was set aside for one call. Settled exactly once; settling again changes nothing. */
 export interface SpendLease {
   readonly id: string;
@@ -22,12 +28,12 @@ export type SpendDecision =
   /** It does not fit while other calls are open; ask again after that time. */
   | { readonly kind: "wait"; readonly retryAfterMs: number }
   /**
-   * `budget`: the command's pot will never bear it. `trial-limit`: the trial's own cap is reached.
+   * A `SpendEnd`: the command's pot will never bear it. `trial-limit`: the trial's own cap is reached.
    * `unbounded`, `unpriced`: this one call may not be made under a cap.
    */
   | {
       readonly kind: "refused";
-      readonly reason: "budget" | "trial-limit" | "unbounded" | "unpriced";
+      readonly reason: SpendEnd | "trial-limit" | "unbounded" | "unpriced";
       readonly message: string;
     };
 

@@ -4,16 +4,18 @@ import type { TrialRecord } from "../model/record.ts";
 /**
  * What a trial counts as, everywhere: console, summary.json, matrix, run summary, exit code, results.
  * BenchFlow has two views that can disagree (spec 2.2); this is its score view. `stopped` trials
- * were cut off by a budget or an interrupt and are no failures of anyone: they are left out of
+ * were cut off by a budget, an anomaly of another's usage or an interrupt and are no failures of anyone: they are left out of
  * `total` and shown in the coverage (design 12).
  */
 export type TrialClass = "passed" | "failed" | "errored" | "verifier_errored" | "stopped";
 
 export function classifyTrial({ outcome }: TrialRecord): TrialClass {
   if (outcome.kind === "scored") return outcome.passed ? "passed" : "failed";
-  if (outcome.category === "budget_stopped" || outcome.category === "interrupted") return "stopped";
+  if (STOPPED.has(outcome.category)) return "stopped";
   return isVerifierCategory(outcome.category) ? "verifier_errored" : "errored";
 }
+
+const STOPPED: ReadonlySet<string> = new Set(["budget_stopped", "usage_anomaly", "interrupted"]);
 
 /** The category of the agent's side of a trial, whether or not the trial is scored all the same. */
 export function errorCategoryOf(record: TrialRecord): string | null {

@@ -20,6 +20,7 @@ import { accountGate, type CappedUnits } from "../proxy/account-gate.ts";
 import { ExchangeLog } from "../proxy/exchange-log.ts";
 import { type ModelProxy, startModelProxy } from "../proxy/model-proxy.ts";
 import { DEFAULT_LIMITS, type ProxyLimits } from "../proxy/proxy-options.ts";
+import type { KeyWatch } from "./key-watch.ts";
 import { countCalls, usageOf } from "./count-calls.ts";
 
 /** How often a trial asks the pot whether it may go on. */
@@ -40,6 +41,8 @@ export interface ProxiedModelsOptions {
   readonly capped: CappedUnits;
   readonly clock: Clock;
   readonly onWarning: (message: string) => void;
+  /** Shared by the trials of a command: whose key is refused is refused for all of them. */
+  readonly keyWatch: KeyWatch;
   readonly limits?: Partial<ProxyLimits>;
 }
 
@@ -80,9 +83,11 @@ async function openModels(
     throw error;
   }
   const watch = watchAccount(account, proxy);
+  const unwatch = stopWithKey(options.keyWatch, proxy);
   let closing: Promise<ModelUse> | null = null;
   const close = async (): Promise<ModelUse> => {
     clearInterval(watch);
+    unwatch();
     // The trial's end would otherwise stand for the reason.
     const stop = proxy.stopped();
     await takeAway(port);
@@ -101,7 +106,6 @@ async function openModels(
     token: proxy.token,
     heldMs: () => proxy.totals().heldMs,
     stopped: () => proxy.stopped(),
-    isFailing: () => judgeModels(rows, null).kind !== "sound",
     stop: (message) => {
       proxy.stop("cancelled", message);
     },
@@ -188,6 +192,7 @@ async function startProxy(
       sink: {
         write(row, exchange) {
           own.rows.push(row);
+          options.keyWatch.note(row);
           log.write(row, exchange);
         },
       },
@@ -202,12 +207,21 @@ async function startProxy(
   }
 }
 
+/** A trial whose key another one found refused asks no more. */
+function stopWithKey({ refused }: KeyWatch, proxy: ModelProxy): () => void {
+  // What is in flight gets an answer of its own: broken off, it would be charged as if it had been served.
+  const stop = (): void => proxy.refuseMore("breaker", String(refused.reason));
+  if (refused.aborted) stop();
+  refused.addEventListener("abort", stop);
+  return () => refused.removeEventListener("abort", stop);
+}
+
 /** The pot may end a trial between its calls: another one's anomaly, the breaker, no money for any. */
 function watchAccount(account: TrialAccount, proxy: ModelProxy): NodeJS.Timeout {
   const look = async (): Promise<void> => {
     try {
       const end = await account.check();
-      if (end !== null) proxy.stop("budget", end.why);
+      if (end !== null) proxy.stop(end.by, end.why);
     } catch (thrown) {
       proxy.stop("ledger", messageOf(thrown));
     }

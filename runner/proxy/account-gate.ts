@@ -33,7 +33,7 @@ export function accountGate(
         case "granted":
           return { kind: "lease", lease: { id: reservation.call } };
         case "refused":
-          return { kind: "refused", reason: "budget", message: reservation.why };
+          return { kind: "refused", reason: reservation.by, message: reservation.why };
         case "trial-limit": {
           const message = `the trial's own limit of ${reservation.unit} is reached`;
           return { kind: "refused", reason: "trial-limit", message };

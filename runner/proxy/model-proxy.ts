@@ -25,6 +25,8 @@ export interface ModelProxy {
   stopped(): { readonly reason: StopReason; readonly message: string } | null;
   /** Refuses everything from now on and breaks off what is in flight. Calls in flight stay charged. */
   stop(reason: StopReason, message: string): void;
+  /** Refuses everything from now on; what is in flight may end, so that its real figure is charged. */
+  refuseMore(reason: StopReason, message: string): void;
   /** Stops, waits until every call is settled and recorded, and closes the listener. Idempotent. */
   close(): Promise<void>;
 }
@@ -75,6 +77,9 @@ export async function startModelProxy(options: ProxyOptions): Promise<ModelProxy
     totals: () => state.totals,
     stopped: () => state.stopped,
     stop,
+    refuseMore: (reason, message) => {
+      state.stop(reason, message);
+    },
     close: () => (closing ??= close()),
   };
 }
@@ -104,7 +109,7 @@ async function serveSafely(
     await serveRequest(context, request, response);
   } catch (thrown) {
     response.destroy();
-    context.state.stop("anomaly", `the proxy failed: ${messageOf(thrown)}`);
+    context.state.stop("proxy-failed", messageOf(thrown));
   }
 }
 

@@ -74,11 +74,8 @@ async function reserveSlice({ account, clock }: MeterOptions, signal: AbortSigna
   const reservation = await account.reserve(worst, { signal, patienceMs: SLICE_MS });
   if (reservation.kind === "granted")
     return { call: reservation.call, fromMs: clock.monotonicMs() };
-  throw new BudgetStop(
-    reservation.kind === "refused"
-      ? reservation.why
-      : `the trial's own limit of ${reservation.unit} is reached`,
-  );
+  if (reservation.kind === "refused") throw new BudgetStop(reservation.why, reservation.by);
+  throw new BudgetStop(`the trial's own limit of ${reservation.unit} is reached`);
 }
 
 function sandboxTime(ms: number): Amount {

@@ -74,7 +74,9 @@ function judge(state: AttemptState, { end, calls }: ModelUse, heldMs: number): v
   const { report, spec } = state;
   switch (end.kind) {
     case "budget":
-      state.budget.abort(new BudgetStop(end.message));
+    case "anomaly":
+    case "breaker":
+      state.budget.abort(new BudgetStop(end.message, end.kind));
       return;
     case "failed":
       state.stop ??= { kind: "models", error: end.error };

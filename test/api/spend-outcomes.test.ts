@@ -86,6 +86,7 @@ function spendOf(wish: Wish, told: Told): RunSpend {
     admit: async () => ({ kind: "admitted", spend: { account, models } }),
     noteEnding: async () => undefined,
     budget: () => Promise.reject(new Error("nobody asks")),
+    refusal: () => null,
     spent: async () => ({ microUsd: 0, tokens: 0 }),
     close: async () => undefined,
   };
@@ -250,6 +251,7 @@ describe("a trial that the pot refused", () => {
       reserve: async () => ({
         kind: "refused",
         why: "no seconds left",
+        by: "budget",
         unit: "sandboxMs",
         heldMs: 0,
       }),

@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import * as z from "zod";
 import { BudgetSummary } from "../../core/model/ledger-budget.ts";
 import { RequestRow } from "../../core/model/exchange.ts";
 import { TrialResult } from "../../core/model/trial-result.ts";
-import type { ModelServer } from "../fakes/model-server/start-model-server.ts";
+import type { ModelScriptInput } from "../fakes/model-server/model-script.ts";
+import { type ModelServer, startModelServer } from "../fakes/model-server/start-model-server.ts";
 import { type BenchOptions, type BenchRun, runBench, startBench } from "./run-bench.ts";
 import { writeTask } from "./write-task.ts";
 
@@ -55,6 +57,20 @@ export async function writeModelTask(dir: string, wish: ModelTaskWish): Promise<
     "echo 1 > /app/answer",
   ].join("\n");
   await writeTask(dir, { agent, ...(wish.toml === undefined ? {} : { toml: wish.toml }) });
+}
+
+/** So many tasks of so many calls each, and the prices of their model. */
+export async function writeModelTasks(dir: string, count: number, calls: number): Promise<void> {
+  for (let index = 0; index < count; index += 1)
+    await writeModelTask(join(dir, "tasks", `task-${String(index).padStart(2, "0")}`), { calls });
+  await writePrices(join(dir, "prices.json"));
+}
+
+/** A provider that ends with the test. */
+export async function aProvider(faults: ModelScriptInput["faults"] = []): Promise<ModelServer> {
+  const server = await startModelServer({ turns: [TURN], faults });
+  onTestFinished(async () => await server.close());
+  return server;
 }
 
 export async function writePrices(path: string): Promise<void> {
@@ -109,7 +125,9 @@ export async function readModelJob(jobs: string): Promise<ReadModelJob> {
     const trial = join(dir, each);
     if (!existsSync(join(trial, "result.json"))) continue;
     const text = await readFile(join(trial, "result.json"), "utf8");
-    const lines = await readFile(join(trial, "trajectory/requests.jsonl"), "utf8");
+    // An attempt that was never started, since the breaker was open, asked nothing.
+    const requests = join(trial, "trajectory/requests.jsonl");
+    const lines = existsSync(requests) ? await readFile(requests, "utf8") : "";
     const rows = lines.split("\n").filter((line) => line !== "");
     trials.push({
       dir: trial,

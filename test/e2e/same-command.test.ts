@@ -2,36 +2,27 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
-import { type ModelServer, startModelServer } from "../fakes/model-server/start-model-server.ts";
+import { expect, test } from "vitest";
+import type { ModelServer } from "../fakes/model-server/start-model-server.ts";
 import {
   CALL_MICRO_USD,
-  TURN,
   type ModelBench,
   providerEnv,
   readModelJob,
   runModelBench,
   startModelBench,
-  writeModelTask,
-  writePrices,
+  aProvider,
+  writeModelTasks,
 } from "./model-run.ts";
 import { scratchDir } from "./run-bench.ts";
-
-const servers: ModelServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
 
 const usd = (microUsd: number): number => microUsd / 1e6;
 const CAP = usd(9 * CALL_MICRO_USD);
 
 /** Six tasks of three calls each, twice what the cap bears. */
 async function aBench(cwd: string): Promise<ModelBench & { readonly server: ModelServer }> {
-  for (let index = 0; index < 6; index += 1)
-    await writeModelTask(join(cwd, "tasks", `task-${String(index)}`), { calls: 3 });
-  await writePrices(join(cwd, "prices.json"));
-  const server = await startModelServer({ turns: [TURN] });
-  servers.push(server);
+  await writeModelTasks(cwd, 6, 3);
+  const server = await aProvider();
   const args = ["--max-cost-usd", String(CAP), "-j", "2"];
   return { cwd, env: providerEnv(server), args, server };
 }

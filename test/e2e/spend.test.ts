@@ -1,45 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
-import type { ModelScriptInput } from "../fakes/model-server/model-script.ts";
-import { type ModelServer, startModelServer } from "../fakes/model-server/start-model-server.ts";
+import { describe, expect, test } from "vitest";
 import {
   CALL,
   CALL_MICRO_USD,
   RATES,
-  TURN,
   providerEnv,
   readModelJob,
   runModelBench,
   startModelBench,
-  writeModelTask,
-  writePrices,
+  aProvider,
+  writeModelTasks,
 } from "./model-run.ts";
 import { runBench, scratchDir } from "./run-bench.ts";
-
-const servers: ModelServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
-
-async function aProvider(faults: ModelScriptInput["faults"] = []): Promise<ModelServer> {
-  const server = await startModelServer({ turns: [TURN], faults });
-  servers.push(server);
-  return server;
-}
-
-async function writeTasks(dir: string, count: number, calls: number): Promise<void> {
-  for (let index = 0; index < count; index += 1)
-    await writeModelTask(join(dir, "tasks", `task-${String(index).padStart(2, "0")}`), { calls });
-  await writePrices(join(dir, "prices.json"));
-}
 
 const usd = (microUsd: number): number => microUsd / 1e6;
 
 describe("an agent that asks a model", () => {
   test("is metered to the token, in every file that tells of it", async () => {
     await using scratch = await scratchDir();
-    await writeTasks(scratch.path, 2, 3);
+    await writeModelTasks(scratch.path, 2, 3);
     const server = await aProvider();
     const run = await runModelBench({ cwd: scratch.path, env: providerEnv(server) });
     expect(run.stderr).toContain(`XIAOMI_API_KEY goes to ${new URL(server.origin).host}`);
@@ -75,7 +55,7 @@ describe("an agent that asks a model", () => {
 
   test("never spends past the cap at -j 4; what is left runs when the cap is raised", async () => {
     await using scratch = await scratchDir();
-    await writeTasks(scratch.path, 12, 3);
+    await writeModelTasks(scratch.path, 12, 3);
     const server = await aProvider();
     const trial = 3 * CALL_MICRO_USD;
     // Enough for some of the twelve; one call reserves far more than it costs.
@@ -119,7 +99,7 @@ describe("an agent that asks a model", () => {
 
   test("starts nothing under a cap of 0, and spends nothing", async () => {
     await using scratch = await scratchDir();
-    await writeTasks(scratch.path, 2, 1);
+    await writeModelTasks(scratch.path, 2, 1);
     const server = await aProvider();
     const options = { cwd: scratch.path, env: providerEnv(server) };
     const run = await runModelBench({ ...options, args: ["--max-cost-usd", "0"] });
@@ -134,7 +114,7 @@ describe("an agent that asks a model", () => {
 
   test("that reaches the cap of its own trial is graded, with its limit", async () => {
     await using scratch = await scratchDir();
-    await writeTasks(scratch.path, 1, 6);
+    await writeModelTasks(scratch.path, 1, 6);
     const server = await aProvider();
     const own = usd(4 * CALL_MICRO_USD);
     const options = { cwd: scratch.path, env: providerEnv(server) };
@@ -153,7 +133,7 @@ describe("an agent that asks a model", () => {
 
   test("interrupted in the middle of a call leaves no sandbox and no money behind", async () => {
     await using scratch = await scratchDir();
-    await writeTasks(scratch.path, 3, 2);
+    await writeModelTasks(scratch.path, 3, 2);
     const server = await aProvider([{ kind: "hang", on: "any", after: 1, times: 1 }]);
     const stateDir = join(scratch.path, "state");
     const args = ["--max-cost-usd", "100", "-j", "1"];
@@ -182,7 +162,7 @@ describe("an agent that asks a model", () => {
 
   test("killed with its runner in the middle of a call is charged what was in the air", async () => {
     await using scratch = await scratchDir();
-    await writeTasks(scratch.path, 1, 2);
+    await writeModelTasks(scratch.path, 1, 2);
     const server = await aProvider([{ kind: "hang", on: "any", after: 1, times: 1 }]);
     const options = {
       cwd: scratch.path,
@@ -207,48 +187,5 @@ describe("an agent that asks a model", () => {
     expect(summary["spend"]).toMatchObject({ uncounted_attempts: 1, unpriced_attempts: 1 });
     expect(again.stdout).toMatch(/^Cost: {6}>=\$.*\(1 killed attempt left no count\)$/mu);
     expect(summary.budget.held.cost_usd).toBe(0);
-  });
-});
-
-describe("a provider that fails", () => {
-  test.each([
-    { what: "an outage", status: 503, category: "api_error", attempts: 2 },
-    { what: "a refused key", status: 401, category: "provider_auth", attempts: 1 },
-    { what: "an empty account", status: 402, category: "api_error", attempts: 1 },
-    { what: "a rate limit", status: 429, category: "provider_rate_limit", attempts: 1 },
-    { what: "an unknown model", status: 404, category: "api_error", attempts: 1 },
-  ])("with $what is never scored, whatever the workspace holds", async (fault) => {
-    await using scratch = await scratchDir();
-    await writeTasks(scratch.path, 1, 1);
-    const { status } = fault;
-    const headers = { "retry-after": "0" };
-    const server = await aProvider([{ kind: "status", on: "any", status, headers }]);
-    const options = { cwd: scratch.path, env: providerEnv(server) };
-    const run = await runModelBench({ ...options, args: ["--retry-attempts", "1"] });
-    expect(run.code, run.stderr).toBe(1);
-    const { trials, summary } = await readModelJob(join(scratch.path, "jobs"));
-    expect(trials).toHaveLength(fault.attempts);
-    for (const { result } of trials) {
-      expect(result.outcome).toMatchObject({ kind: "unscored", category: fault.category });
-      expect(result.rewards).toBeNull();
-      // What the verifier said is kept, and does not count.
-      expect(result.withheld_rewards).toEqual({ reward: 1 });
-      expect(result.api_error_info).toMatchObject({ dominant_status: status });
-      expect(result.agent_result.cost_usd).toBeNull();
-    }
-    expect(summary.budget.spent.cost_usd).toBe(0);
-  });
-
-  test("and comes back costs the trial nothing: a later success redeems it", async () => {
-    await using scratch = await scratchDir();
-    await writeTasks(scratch.path, 1, 3);
-    const headers = { "retry-after": "0" };
-    const server = await aProvider([
-      { kind: "status", on: "any", status: 503, headers, after: 0, times: 3 },
-    ]);
-    const run = await runModelBench({ cwd: scratch.path, env: providerEnv(server) });
-    expect(run.code, run.stderr).toBe(0);
-    const { trials } = await readModelJob(join(scratch.path, "jobs"));
-    expect(trials[0]?.rows.map((row) => row.upstream_status)).toEqual([503, 200, 200]);
   });
 });

@@ -41,6 +41,10 @@ const TEXTS: Record<Unscored["category"], CategoryText> = {
   verifier_dep_install: { label: "verifier's dependencies failed to install", next: SEE_VERIFIER },
   verifier_other: { label: "verifier error", next: SEE_VERIFIER },
   budget_stopped: { label: "stopped by the budget", next: "raise the cap, then run it again" },
+  usage_anomaly: {
+    label: "stopped by a usage anomaly",
+    next: "check the provider's figures in trajectory/requests.jsonl, then run it again",
+  },
   interrupted: { label: "interrupted", next: AGAIN },
   no_verdict: { label: "no verdict", next: AGAIN },
   circuit_open: {

@@ -71,6 +71,7 @@ export function renderCoverage(job: JobTrials): string[] {
   return [
     `Coverage: ${scored} of ${planned} planned trials scored`,
     ...missing("stopped by the budget", stopped("budget_stopped")),
+    ...missing("stopped by a usage anomaly", stopped("usage_anomaly")),
     ...missing("interrupted", stopped("interrupted")),
     ...missing("never started", job.neverStarted),
   ];

@@ -162,5 +162,11 @@ describe("the Budget line", () => {
     expect(budgetLines(summarizeBudget(question))[0]).toMatch(
       /^Stopped: usage above its reservation: a call of x took 9 microUsd; 0 running/u,
     );
+    const amount = amountOf({ microUsd: 9 });
+    const anomaly = { attempt: "x__00000001", reserved: amount, actual: amount, detail: "a call" };
+    const head = { ...view.head, anomalies: { "x__00000001#1": anomaly } };
+    expect(budgetLines(summarizeBudget({ ...question, view: { ...view, head } }))[1]).toBe(
+      "  see trajectory/requests.jsonl of x__00000001; its real figure is charged",
+    );
   });
 });

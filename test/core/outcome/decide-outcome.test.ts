@@ -89,6 +89,18 @@ test("a budget stop and a sleeping host void even a reward", () => {
   });
 });
 
+test("a run that was stopped for a usage anomaly or a refused key says so, not that a cap was reached", () => {
+  const why = "a call of x took 9 microUsd, above its reservation of 5";
+  expect(decideOutcome({ ...GRADED, stop: { kind: "anomaly", message: why } })).toMatchObject({
+    kind: "unscored",
+    fault: "budget",
+    category: "usage_anomaly",
+    detail: `the run was stopped, usage above its reservation: ${why}`,
+  });
+  const cutOff: TrialStop = { kind: "circuit-open", message: "open" };
+  expect(decideOutcome({ ...GRADED, stop: cutOff })).toMatchObject({ category: "circuit_open" });
+});
+
 test("a verifier that failed or ran out of time is unscored, and only it runs again (C-17, C-18)", () => {
   for (const [category, fault] of [
     ["verifier_failure", "task"],

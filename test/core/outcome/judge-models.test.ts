@@ -143,14 +143,24 @@ describe("the provider's fault", () => {
 
 describe("the money's end", () => {
   test.each(["budget", "anomaly"] as const)(
-    "for %s is the budget's, whatever was answered",
+    "by %s is told by its name, whatever was answered",
     (reason) => {
       expect(judgeModels([answered(503)], { reason, message: "why" })).toEqual({
-        kind: "budget",
+        kind: reason,
         message: "why",
       });
     },
   );
+
+  test("by the breaker voids the trial, which is told as its provider's failure where it met one", () => {
+    const stop = { reason: "breaker", message: "open" } as const;
+    expect(judgeModels([answered(200)], stop)).toEqual({ kind: "breaker", message: "open" });
+    expect(judgeModels([], stop)).toEqual({ kind: "breaker", message: "open" });
+    expect(judgeModels([answered(401)], stop)).toMatchObject({
+      kind: "failed",
+      error: { category: "provider_auth" },
+    });
+  });
 
   test("of the trial's own cap is a limit", () => {
     expect(judgeModels([answered(200)], { reason: "trial-limit", message: "m" }).kind).toBe(
@@ -158,10 +168,13 @@ describe("the money's end", () => {
     );
   });
 
-  test("of a ledger that cannot be kept is a failure of the surroundings", () => {
-    expect(judgeModels([answered(200)], { reason: "ledger", message: "m" })).toMatchObject({
+  test.each([
+    ["ledger", "the ledger could not be kept: m"],
+    ["proxy-failed", "the model proxy failed: m"],
+  ] as const)("of a %s that fails is a failure of the surroundings", (reason, message) => {
+    expect(judgeModels([answered(200)], { reason, message: "m" })).toMatchObject({
       kind: "failed",
-      error: { category: "infra_failure" },
+      error: { category: "infra_failure", message },
     });
   });
 

@@ -39,9 +39,20 @@ const anyStop: fc.Arbitrary<TrialStop> = fc.oneof(
     { kind: "interrupted" },
     { kind: "host-suspended" },
     { kind: "budget", message: "m" },
+    { kind: "anomaly", message: "m" },
+    { kind: "models", error: { category: "api_error", message: "m" } },
     { kind: "circuit-open", message: "m" },
   ),
 );
+
+/** Of these what was graded is not the trial that was planned. */
+const VOID: ReadonlySet<TrialStop["kind"]> = new Set([
+  "budget",
+  "anomaly",
+  "circuit-open",
+  "models",
+  "host-suspended",
+]);
 
 const anyEvidence: fc.Arbitrary<TrialEvidence> = fc.record({
   agent: anyAgent,
@@ -73,8 +84,8 @@ test("every evidence has an outcome of the schema, and only a verifier's reward 
       expect(isScored && outcome.passed !== (outcome.reward === 1)).toBe(false);
       expect("reward" in outcome).toBe(isScored);
       expect(!isScored && outcome.verifyOnly && !evidence.workspaceSaved).toBe(false);
-      const stop = evidence.stop?.kind;
-      expect(rewards !== null && stop !== "budget" && stop !== "host-suspended").toBe(isScored);
+      const isVoid = VOID.has(evidence.stop?.kind ?? "interrupted");
+      expect(rewards !== null && !isVoid).toBe(isScored);
     }),
     { numRuns: 2000 },
   );

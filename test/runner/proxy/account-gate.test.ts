@@ -50,14 +50,17 @@ test("a call's worst case is asked for in dollars and tokens, and its lease is t
   expect(account.asked).toEqual([[worst, { signal, patienceMs: 5000 }]]);
 });
 
-test("the pot's refusal and the trial's own limit are told apart", async () => {
+test("the pot's refusals, each by its own name, and the trial's own limit are told apart", async () => {
   const account = new FakeAccount();
-  account.answer = { kind: "refused", why: "the pot is empty", unit: "microUsd", heldMs: 3 };
+  const refused = { kind: "refused", why: "the pot is empty", unit: "microUsd", heldMs: 3 } as const;
+  account.answer = { ...refused, by: "budget" };
   expect(await gateOf(account).reserve(CLAIM, signal)).toEqual({
     kind: "refused",
     reason: "budget",
     message: "the pot is empty",
   });
+  account.answer = { ...refused, by: "anomaly" };
+  expect(await gateOf(account).reserve(CLAIM, signal)).toMatchObject({ reason: "anomaly" });
   account.answer = { kind: "trial-limit", unit: "tokens", heldMs: 0 };
   expect(await gateOf(account).reserve(CLAIM, signal)).toMatchObject({
     kind: "refused",

@@ -19,7 +19,13 @@ class FakeAccount implements Pick<TrialAccount, "reserve" | "settle"> {
     this.reserved.push(worst.sandboxMs);
     const call = String(this.reserved.length);
     if (this.reserved.length >= this.refusesFrom)
-      return { kind: "refused", why: "no seconds left", unit: "sandboxMs", heldMs: 0 };
+      return {
+        kind: "refused",
+        why: "no seconds left",
+        by: "budget",
+        unit: "sandboxMs",
+        heldMs: 0,
+      };
     return { kind: "granted", call, heldMs: 0 };
   }
 

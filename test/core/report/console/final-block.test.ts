@@ -174,12 +174,14 @@ test("stopped and never started trials are in the coverage and not in the score 
     aRecord({ taskName: "a" }),
     aRecord({ taskName: "b", unscored: "budget_stopped" }),
     aRecord({ taskName: "c", unscored: "interrupted" }),
+    aRecord({ taskName: "f", unscored: "usage_anomaly" }),
   ];
-  const text = block(records, planOf("a", "b", "c", "d", "e"));
+  const text = block(records, planOf("a", "b", "c", "d", "e", "f"));
   expect(text).toContain("• Score: 1/1 (100.0%), mean reward 1.00, errors=0\nOutcomes: 1 scored");
   expect(text).toContain(`0 errored
-Coverage: 1 of 5 planned trials scored
+Coverage: 1 of 6 planned trials scored
   1 stopped by the budget: b
+  1 stopped by a usage anomaly: f
   1 interrupted: c
   2 never started: d, e
 Cost:`);
