@@ -5,6 +5,7 @@ import type { RunSettings } from "../core/model/settings.ts";
 import { renderMixedImages } from "../core/report/console/run-lines.ts";
 import { mixedImages } from "../core/results/mixed-images.ts";
 import type { Agent, InstalledAgent } from "../runner/agents/agent.ts";
+import { withAgentSecrets } from "./agent-facts.ts";
 import { chooseRunAgent } from "./choose-run-agent.ts";
 import { interruptedRun } from "./interrupted-run.ts";
 import { openRepeat } from "./open-repeat.ts";
@@ -35,8 +36,8 @@ export interface EndedRun {
  * sandbox gone and every summary written; `unavailable` when the store or the backend fails.
  */
 export async function runBenchmark(settings: RunSettings, world: RunWorld): Promise<EndedRun> {
-  const agent = chooseRunAgent(settings);
-  const models = await resolveRunModels(settings, agent, world);
+  const agent = await chooseRunAgent(settings);
+  const models = withAgentSecrets(await resolveRunModels(settings, agent, world), settings);
   const input = await readPlanInput(settings, world, { models, agent });
   planBenchmark(input, null);
   await world.store.checkWritable(settings.jobsDir);

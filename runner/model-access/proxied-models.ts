@@ -106,6 +106,7 @@ async function openModels(
     token: proxy.token,
     heldMs: () => proxy.totals().heldMs,
     stopped: () => proxy.stopped(),
+    isFailing: () => judgeModels(rows, null).kind !== "sound",
     stop: (message) => {
       proxy.stop("cancelled", message);
     },
