@@ -1,6 +1,6 @@
 import { CACHES_SCRIPT } from "./caches-script.ts";
 import { LOADED_FUNCTIONS, SITE_WALK } from "./loaded-script.ts";
-import { TRUSTED_FOLDERS_SCRIPT } from "./trusted-folders-script.ts";
+import { LIST_TRUSTED, LOOK_AT_FOLDERS } from "./trusted-folders-script.ts";
 
 /**
  * The one shell program that runs between the agent's end and the verifier's start, as root (spec
@@ -32,23 +32,24 @@ fail() { printf 'failed %s\0' "$1"; exit 3; }
 # --- room: what the set-up kept back is given free; on a disk that is still nearly full the agent
 # loses what it parked beside its work
 rm -rf /logs/.reserve
-room() { # says yes when 16 MiB are free: the figure before the percentage, whatever the name
-  df -Pk /logs 2>/dev/null | while read -r line; do
-    free=
-    for word in $line; do
-      case $word in [0-9]*%) [ "$free" -ge 16384 ] && echo yes ;; esac
-      free=$word
-    done
+room() { # whether 16 MiB are free: the figure before the percentage, whatever the name
+  set -f
+  free= has_room=1
+  for word in $(df -Pk /logs 2>/dev/null); do
+    case $word in [0-9]*%) [ "$free" -ge 16384 ] && has_room=0 ;; esac
+    free=$word
   done
+  set +f
+  return $has_room
 }
 state=
-if [ -z "$(room)" ]; then
+if ! room; then
   for folder in "$AGENT_HOME" /tmp /var/tmp /dev/shm; do
     case $WORKDIR in "$folder" | "$folder"/*) continue ;; esac
     find "$folder" -xdev -type f -user "$AGENT_UID" -size +128 -exec rm -f {} + 2>/dev/null
   done
   state=freed
-  [ -n "$(room)" ] || state=full
+  room || state=full
 fi
 [ -n "$state" ] && printf '%s \0' "$state"
 
@@ -81,23 +82,22 @@ if [ -L /logs ] || [ ! -d /logs ]; then
   rm -rf /logs
   mkdir -m 755 /logs || fail "no /logs"
 fi
-if [ -e /logs/verifier ] || [ -L /logs/verifier ]; then rm -rf /logs/verifier; fi
-mkdir -m 700 /logs/verifier || fail "/logs/verifier cannot be made new"
-[ "$uid" = 0 ] || chown "$uid:$gid" /logs/verifier || fail "/logs/verifier is not the verifier's"
-[ -d /app ] || [ -e /app ] || mkdir /app
-
-${TRUSTED_FOLDERS_SCRIPT}
-# --- the folder of the tests
 for folder in /tests /verifier; do [ -L "$folder" ] && rm -f "$folder"; done
-[ -d "$TESTS" ] || mkdir -m 700 "$TESTS" || fail "no folder for the tests"
-[ "$uid" = 0 ] || chown "$uid:$gid" "$TESTS"
-[ "$TESTS" = /verifier ] && [ ! -e /tests ] && ln -s /verifier /tests
-
-# --- walks
 scratch=/run/verifier-walk
 [ -d /run ] || mkdir /run
-if [ -e "$scratch" ] || [ -L "$scratch" ]; then rm -rf "$scratch"; fi
-mkdir -m 700 "$scratch" || fail "no folder for the walk"
+for folder in /logs/verifier "$scratch"; do
+  if [ -e "$folder" ] || [ -L "$folder" ]; then rm -rf "$folder"; fi
+done
+set -- /logs/verifier "$scratch"
+[ -d "$TESTS" ] || set -- "$@" "$TESTS"
+mkdir -m 700 "$@" || fail "$* cannot be made new"
+[ "$uid" = 0 ] || chown "$uid:$gid" /logs/verifier || fail "/logs/verifier is not the verifier's"
+[ "$uid" = 0 ] || chown "$uid:$gid" "$TESTS"
+[ "$TESTS" = /verifier ] && [ ! -e /tests ] && ln -s /verifier /tests
+[ -d /app ] || [ -e /app ] || mkdir /app
+
+${LOOK_AT_FOLDERS}
+# --- walks
 if [ "$HAS_BASELINE" = 1 ]; then cat >"$scratch/baseline"; else : >"$scratch/baseline"; fi
 export scratch WORKDIR
 # Jobs that would run as somebody else, or later.
@@ -112,8 +112,26 @@ fi
 # A name that matches nothing stands where the change time cannot be asked for.
 newer='-name .'
 [ -n "$SINCE" ] && find / -prune -newerct "@$SINCE" >/dev/null 2>&1 && newer="-newerct @$SINCE"
-${CACHES_SCRIPT}
 drop='for planted; do rm -rf "$planted" && printf "planted %s\0" "$planted"; done'
+# Trees that are mounts of their own, as this machine's are in a local sandbox, are too large to walk
+# for each trial; what the agent could write there was closed by the set-up.
+while read -r _ mounted _; do
+  case $mounted in
+    /usr | /bin | /sbin | /lib | /lib64 | /opt | /etc | /root) printf 'unwatched %s\0' "$mounted" ;;
+  esac
+done </proc/self/mounts
+[ -n "$SINCE" ] && [ "$newer" = '-name .' ] && printf 'unwatched /\0'
+# An -exec + is always true, so the impossible name after it lets the other tests have their turn.
+find / -xdev -type d \( -path "$WORKDIR" -o -path /tmp -o -path /var/tmp -o -path /proc -o -path /sys \
+    -o -path /dev -o -path /tests -o -path /verifier -o -path /run \) -prune \
+  -o $newer \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' -o -path '/sbin/*' \
+    -o -path '/lib*' -o -path '/root/*' \) ! -path /etc/hosts ! -path /etc/hostname \
+    ! -path /etc/resolv.conf ! -path /etc/mtab -exec sh -c '
+      for changed; do printf "changed %s\0" "$changed"; done' sh {} + -name . \
+  -o \( -name conftest.py -o -name sitecustomize.py -o -name usercustomize.py -o -name '*.pth' \) \
+    \( -user "$AGENT_UID" -o ! -type l -perm -0002 \) -exec sh -c "$drop" sh {} + \
+  >"$scratch/system" 2>"$scratch/system-errors" &
+${CACHES_SCRIPT}
 conftest=conftest.py
 [ "$KEEP_CONFTESTS" = 1 ] && conftest=sitecustomize.py
 find "$WORKDIR" -type d -name __pycache__ -prune -exec sh -c '
@@ -151,24 +169,8 @@ for folder in /tmp /var/tmp /dev/shm; do [ -d "$folder" ] && set -- "$@" "$folde
       *) rm -f "$link" && printf "link %s\0" "$link" ;; esac; done' sh {} + \
   -o ! -type d \( -name '*.py' -o -name '*.pth' -o -type p -user "$AGENT_UID" \) \
   -exec sh -c "$drop" sh {} + >>"$scratch/report" 2>>"$scratch/errors"
-# Trees that are mounts of their own, as this machine's are in a local sandbox, are too large to walk
-# for each trial; what the agent could write there was closed by the set-up.
-while read -r _ mounted _; do
-  case $mounted in
-    /usr | /bin | /sbin | /lib | /lib64 | /opt | /etc | /root) printf 'unwatched %s\0' "$mounted" ;;
-  esac
-done </proc/self/mounts >>"$scratch/report"
-[ -n "$SINCE" ] && [ "$newer" = '-name .' ] && printf 'unwatched /\0' >>"$scratch/report"
-# An -exec + is always true, so the impossible name after it lets the other tests have their turn.
-find / -xdev -type d \( -path "$WORKDIR" -o -path /tmp -o -path /var/tmp -o -path /proc -o -path /sys \
-    -o -path /dev -o -path /tests -o -path /verifier -o -path /run \) -prune \
-  -o $newer \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' -o -path '/sbin/*' \
-    -o -path '/lib*' -o -path '/root/*' \) ! -path /etc/hosts ! -path /etc/hostname \
-    ! -path /etc/resolv.conf ! -path /etc/mtab -exec sh -c '
-      for changed; do printf "changed %s\0" "$changed"; done' sh {} + -name . \
-  -o \( -name conftest.py -o -name sitecustomize.py -o -name usercustomize.py -o -name '*.pth' \) \
-    \( -user "$AGENT_UID" -o ! -type l -perm -0002 \) -exec sh -c "$drop" sh {} + \
-  >>"$scratch/report" 2>>"$scratch/errors"
+wait
+${LIST_TRUSTED}
 chown -R -h "$uid:$gid" "$WORKDIR" || fail "the workspace cannot be made the verifier's"
 # What python would load from here goes out before anything whose length an agent decides.
 printf 'report \0'
@@ -177,11 +179,12 @@ list_path_modules "$WORKDIR" "$PYTHON_PATH"
 list_configs "$WORKDIR"
 list_frameworks "$WORKDIR"
 list_git "$WORKDIR"
-[ -s "$scratch/errors" ] && head -n 10 "$scratch/errors" | while IFS= read -r line; do
-  printf 'skipped %.300s\0' "$line"
-done
+cd "$scratch"
+[ -s errors ] || [ -s system-errors ] && cat errors system-errors | head -n 10 |
+  while IFS= read -r line; do printf 'skipped %.300s\0' "$line"; done
 printf 'found \0'
-[ -s "$scratch/report" ] && head -c 1000000 "$scratch/report"
+[ -s report ] || [ -s system ] && cat system report | head -c 1000000
+cd /
 printf '\0done \0'
 rm -rf "$scratch"
 `;

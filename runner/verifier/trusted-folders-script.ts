@@ -1,9 +1,10 @@
 /**
- * The part of the hardening script that decides where a verifier's programs, modules and pytest plugins
- * may come from (spec 11.4 step 7): real folders that only root can write, up to the root. Prints
+ * The parts of the hardening script that decide where a verifier's programs, modules and pytest plugins
+ * may come from (spec 11.4 step 7): real folders that only root can write, up to the root. The first
+ * looks at the folders in the background, into files of `scratch`; the second, behind a `wait`, prints
  * `path`, `pythonpath`, `plugin` and `distrusted` records, and `fedora` where pip needs to know.
  */
-export const TRUSTED_FOLDERS_SCRIPT = String.raw`# --- where programs and modules may come from: real folders that only root can write, up to /
+export const LOOK_AT_FOLDERS = String.raw`# --- where programs and modules may come from: real folders that only root can write, up to /
 [ "$WORKDIR" = / ] && fail "the workspace is /"
 line_feed='
 '
@@ -14,10 +15,11 @@ resolve() { # the folders of a colon list as they really are, each once, line by
     case $each in
       *"$line_feed"*) ;;
       /*)
-        real=$(cd -P "$each" 2>/dev/null && pwd -P) || continue
-        case $seen in *"$line_feed$real$line_feed"*) continue ;; esac
-        seen=$seen$real$line_feed
-        printf '%s\n' "$real" ;;
+        # A program of its own for each would cost more than all the rest.
+        cd -P "$each" 2>/dev/null || continue
+        case $seen in *"$line_feed$PWD$line_feed"*) continue ;; esac
+        seen=$seen$PWD$line_feed
+        printf '%s\n' "$PWD" ;;
     esac
   done
 }
@@ -33,9 +35,21 @@ ancestors=$(
     done
   done
 )
-bad=$(find / $ancestors -prune \( ! -user 0 -o -perm -0020 ! -group 0 -o -perm -0002 \) 2>/dev/null)
-# A folder that holds a program which the agent may write is no better than one that is its own.
-own=$(find $programs -maxdepth 1 ! -type l ! -type d \( -user "$AGENT_UID" -o -perm -0002 \) 2>/dev/null)
+{
+  find / $ancestors -prune \( ! -user 0 -o -perm -0020 ! -group 0 -o -perm -0002 \) >"$scratch/bad"
+  # A folder that holds a program which the agent may write is no better than one that is its own.
+  find $programs -maxdepth 1 ! -type l ! -type d \( -user "$AGENT_UID" -o -perm -0002 \) >"$scratch/own"
+} 2>/dev/null &
+unset IFS
+set +f
+`;
+
+export const LIST_TRUSTED = String.raw`set -f
+IFS=$line_feed
+bad=
+while read -r each; do bad=$bad$each$line_feed; done <"$scratch/bad"
+own=
+while read -r each; do own=$own$each$line_feed; done <"$scratch/own"
 trusted() {
   case $2/ in
     "$WORKDIR"/*) [ "$1" = pythonpath ]; return ;;
