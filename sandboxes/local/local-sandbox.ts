@@ -103,7 +103,8 @@ export class LocalSandbox implements Sandbox {
 
   async mark(): Promise<ProcessMark> {
     this.#assertAlive();
-    return { processes: this.#parts.cgroup.tracked.processes().map(markOf) };
+    const inside = this.#parts.cgroup.tracked.processes().filter(({ depth }) => depth > 0);
+    return { processes: inside.map(markOf) };
   }
 
   async killSince(mark: ProcessMark): Promise<number> {
@@ -132,14 +133,15 @@ export class LocalSandbox implements Sandbox {
   }
 
   async #destroy(): Promise<void> {
-    const { state, supervisor, commands, cgroup } = this.#parts;
+    const { state, supervisor, commands, cgroup, gates } = this.#parts;
     this.#isDestroyed = true;
     this.#root.close();
     await Promise.all([...this.#ports].map((port) => port.close()));
     await removeSandbox(state, this.id, async () => {
       // What no cgroup of the record has ended.
       await cgroup.tracked.end();
-      await Promise.all([supervisor.untilEnded(), ...[...commands].map(({ ended }) => ended)]);
+      const running = [...commands].map(({ ended }) => ended);
+      await Promise.all([supervisor.untilEnded(), gates.close(), ...running]);
     });
     for (const command of commands) command.release();
   }

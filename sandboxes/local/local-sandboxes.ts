@@ -16,6 +16,7 @@ import {
 import { codeOf } from "../../host/error-code.ts";
 import type { BootPlan, IncludedPath } from "./boot-tables.ts";
 import { SandboxCgroup, cgroupFolders, removeStaleGroups } from "./cgroup/sandbox-cgroup.ts";
+import { Gates } from "./command/gates.ts";
 import { PipePool } from "./command/pipe-pool.ts";
 import { openDiskTemplate } from "./disk-image.ts";
 import { ImageStore } from "./image/image-store.ts";
@@ -136,8 +137,10 @@ export class LocalSandboxes implements SandboxBackend {
     const { owner } = request;
     const cgroups = cgroupFolders(this.#probe.cgroups, group);
     createRecord(this.#state, { id, owner, image: request.image.id, cgroups });
+    const gates = new Gates({ pipes: this.#pipes, cgroup, seccomp: this.#probe.hasSeccomp });
     try {
       cgroup.make(request.limits);
+      gates.prepare();
       const plan = await this.#planBoot(id, request);
       const supervisor = await startSupervisor(plan, {
         joinFiles: cgroup.joinFiles,
@@ -149,8 +152,7 @@ export class LocalSandboxes implements SandboxBackend {
         id,
         supervisor,
         cgroup,
-        pipes: this.#pipes,
-        seccomp: this.#probe.hasSeccomp,
+        gates,
         state: this.#state,
         foreignUid: this.#powers.foreignUid,
         commands: new Set(),
@@ -159,7 +161,7 @@ export class LocalSandboxes implements SandboxBackend {
         isolation: this.#isolationOf(request),
       });
     } catch (error) {
-      await removeSandbox(this.#state, id);
+      await Promise.all([removeSandbox(this.#state, id), gates.close()]);
       throw codeOf(error) === "ENOSPC" ? this.#diskFull(error) : error;
     }
   }

@@ -2,25 +2,28 @@ import { type Command, SandboxError } from "../../../core/ports/sandbox.ts";
 import { BOX } from "../boot-tables.ts";
 import { TOOL_ENV } from "../../run-tool.ts";
 import type { CommandGroup } from "../sandbox-group.ts";
+import { admitWords } from "./admit-words.ts";
 import { launcherWords } from "../seccomp/launcher-words.ts";
 
 /** Docker's default capabilities less MKNOD and NET_RAW (attack 19): what root inside may hold. */
-const CAPABILITIES = [
-  "chown",
-  "dac_override",
-  "fowner",
-  "fsetid",
-  "kill",
-  "setgid",
-  "setuid",
-  "setpcap",
-  "net_bind_service",
-  "sys_chroot",
-  "audit_write",
-  "setfcap",
-] as const;
+const CAPABILITIES: Readonly<Record<string, number>> = {
+  chown: 0,
+  dac_override: 1,
+  fowner: 3,
+  fsetid: 4,
+  kill: 5,
+  setgid: 6,
+  setuid: 7,
+  setpcap: 8,
+  net_bind_service: 10,
+  sys_chroot: 18,
+  audit_write: 29,
+  setfcap: 31,
+};
 
-export const BOUNDING_SET = ["-all", ...CAPABILITIES.map((name) => `+${name}`)].join(",");
+export const BOUNDING_SET = ["-all", ...Object.keys(CAPABILITIES).map((name) => `+${name}`)].join(
+  ",",
+);
 
 /** The namespaces that a sandbox has of its own, as unshare and nsenter name them. */
 export const NAMESPACES = ["--mount", "--pid", "--ipc", "--uts", "--net", "--cgroup"] as const;
@@ -53,9 +56,8 @@ export interface EntranceTarget {
  * inside that replaces /usr/bin/setpriv would otherwise run it with all of the host's power.
  */
 export function entranceOf(command: Command, target: EntranceTarget): Entrance {
-  const { names, values, prefix } = splitEnvironment(command.env);
   const { joinFiles, entering } = target.group;
-  const id = `+${String(command.uid)}:+${String(command.uid)}`;
+  const inside = insideOf(command, target.seccomp);
   return {
     argv: [
       "/bin/sh",
@@ -72,24 +74,47 @@ export function entranceOf(command: Command, target: EntranceTarget): Entrance {
       ...entering.options,
       "--",
       ...entering.words,
-      ...launcherWords(target.seccomp),
-      "setpriv",
-      ...(command.uid === 0 ? [] : ["--no-new-privs"]),
-      "--inh-caps=-all",
-      `--bounding-set=${BOUNDING_SET}`,
-      "chroot",
-      `--userspec=${id}`,
-      "--groups=",
-      `/${BOX}`,
-      "/bin/sh",
-      "-c",
-      startScript(names, prefix),
-      "sh",
-      command.cwd,
-      ...command.argv,
+      ...inside.argv,
     ],
-    env: { ...TOOL_ENV, ...values },
+    env: inside.env,
   };
+}
+
+/** The part of it behind the namespaces. */
+export function insideOf(command: Command, seccomp: boolean): Entrance {
+  const { names, values, prefix } = splitEnvironment(command.env);
+  const capabilities = Object.values(CAPABILITIES);
+  const argv = seccomp
+    ? admitWords({ ...command, capabilities, root: `/${BOX}`, names, prefix })
+    : plainWords(command, names, prefix);
+  return { argv, env: { ...TOOL_ENV, ...values } };
+}
+
+/** The same by util-linux and coreutils alone, on a machine that cannot load a filter. */
+function plainWords(
+  command: Command,
+  names: readonly string[],
+  prefix: string,
+): [string, ...string[]] {
+  const id = `+${String(command.uid)}:+${String(command.uid)}`;
+  const [program = "", ...rest] = [
+    ...launcherWords(false),
+    "setpriv",
+    ...(command.uid === 0 ? [] : ["--no-new-privs"]),
+    "--inh-caps=-all",
+    `--bounding-set=${BOUNDING_SET}`,
+    "chroot",
+    `--userspec=${id}`,
+    "--groups=",
+    `/${BOX}`,
+    "/bin/sh",
+    "-c",
+    startScript(names, prefix),
+    "sh",
+    command.cwd,
+    ...command.argv,
+  ];
+  return [program, ...rest];
 }
 
 /**

@@ -1,23 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync } from "node:fs";
-import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Command, SandboxError } from "../../../core/ports/sandbox.ts";
 import type { CommandGroup, SandboxGroup } from "../sandbox-group.ts";
 import type { Supervisor } from "../start-supervisor.ts";
-import { entranceOf } from "./enter-sandbox.ts";
-import { EntranceWords } from "../../command/entrance-words.ts";
+import type { EntranceWords } from "../../command/entrance-words.ts";
 import { InputPipe } from "../../command/input-pipe.ts";
 import { OutputPipe } from "../../command/output-pipe.ts";
-import type { PipePool } from "./pipe-pool.ts";
+import type { Gate, Gates } from "./gates.ts";
 
 /** What a command needs of the sandbox that it runs in. */
 export interface CommandHost {
   readonly id: string;
   readonly supervisor: Supervisor;
   readonly cgroup: SandboxGroup;
-  readonly pipes: PipePool;
-  readonly seccomp: boolean;
+  readonly gates: Gates;
   /** The uid that stands for every one outside of this user namespace; null on the machine itself. */
   readonly foreignUid: number | null;
   /** Commands that run, or whose streams are open: what `destroy` ends. */
@@ -49,7 +44,7 @@ export interface StartedCommand {
 }
 
 /**
- * How often a command whose entrance finds no room for a process is tried: killed processes count
+ * How often a command that did not come in is tried, which did nothing yet: killed processes count
  * until they are reaped, which a killed fork bomb takes a moment for.
  */
 const TRIES = 8;
@@ -71,101 +66,71 @@ export async function startCommand(command: Command, host: CommandHost): Promise
     );
   for (let attempt = 1; ; attempt += 1) {
     const started = await tryStart(command, host);
-    if (attempt === TRIES || !(await started.isShortOfProcesses)) return started;
+    if (attempt === TRIES || !(await started.mayComeInYet)) return started;
     started.release();
     await delay(10 * 2 ** attempt);
   }
 }
 
 interface StartTry extends StartedCommand {
-  /** Whether it ended before it came in, because the sandbox can hold no more processes. */
-  readonly isShortOfProcesses: Promise<boolean>;
-}
-
-/** The three streams of a command: our ends as objects, the command's as descriptors to be passed on. */
-async function openPipes(pool: PipePool): Promise<{
-  readonly ours: Pick<StartedCommand, "stdin" | "stdout" | "stderr">;
-  readonly theirs: readonly number[];
-}> {
-  const [input, output, errors] = await Promise.all([
-    pool.open("write"),
-    pool.open("read"),
-    pool.open("read"),
-  ]);
-  return {
-    ours: {
-      stdin: new InputPipe(input.writeFd),
-      stdout: new OutputPipe(output.readFd),
-      stderr: new OutputPipe(errors.readFd),
-    },
-    theirs: [input.readFd, output.writeFd, errors.writeFd],
-  };
+  /**
+   * Whether it ended before it came in, because the sandbox could hold no more processes just then or
+   * something had ended the gate that waited for it.
+   */
+  readonly mayComeInYet: Promise<boolean>;
 }
 
 async function tryStart(command: Command, host: CommandHost): Promise<StartTry> {
-  const pipes = await openPipes(host.pipes);
-  const { stdin, stdout, stderr } = pipes.ours;
-  let open: OpenCommand | undefined;
+  if (!host.supervisor.isAlive()) throw lost(host.id);
+  const gate = await openGate(command, host);
+  const { group, words } = gate;
+  const [inputFd, outputFd, errorsFd] = gate.fds;
+  const stdin = new InputPipe(inputFd);
+  const stdout = new OutputPipe(outputFd);
+  const stderr = new OutputPipe(errorsFd);
+  const late = setTimeout(() => void group.killAll(), ENTRANCE_LIMIT_MS);
+  void words.first().finally(() => {
+    clearTimeout(late);
+  });
+  const ended = gate.ended.finally(() => {
+    stdout.commandOver();
+    stderr.commandOver();
+  });
   const release = (): void => {
     for (const pipe of [stdin, stdout, stderr]) pipe.close();
-    if (open !== undefined) host.commands.delete(open);
+    host.commands.delete(open);
   };
-  try {
-    if (!host.supervisor.isAlive()) throw lost(host.id);
-    const group = openGroup(host);
-    const { argv, env } = entranceOf(command, {
-      supervisorPid: host.supervisor.pid,
-      group,
-      seccomp: host.seccomp,
-    });
-    const [program, ...args] = argv;
-    const child = spawn(program, args, {
-      stdio: [...pipes.theirs, "pipe"],
-      env,
-      cwd: "/",
-      detached: true,
-    });
-    if (child.pid !== undefined) group.started(child.pid);
-    const words = new EntranceWords(child);
-    const late = setTimeout(() => void group.killAll(), ENTRANCE_LIMIT_MS);
-    void words.first().finally(() => {
-      clearTimeout(late);
-    });
-    const ended = exitOf(child).finally(() => {
-      stdout.commandOver();
-      stderr.commandOver();
-    });
-    open = { ended, release };
-    host.commands.add(open);
-    const exitCode = settleExit({ host, group, words, ended });
-    // Whoever waits gets the rejection; a command that nobody waits for must not end the program.
-    exitCode.catch(() => undefined);
-    return {
-      stdin,
-      stdout,
-      stderr,
-      exitCode,
-      release,
-      kill: async () => {
-        await group.killAll();
-        group.removeIfEmpty();
-      },
-      isShortOfProcesses: words.first().then((word) => word === "" && !host.cgroup.hasRoom()),
-    };
-  } catch (error) {
-    release();
-    throw error;
-  } finally {
-    for (const fd of pipes.theirs) closeSync(fd);
-  }
+  const open: OpenCommand = { ended, release };
+  host.commands.add(open);
+  const exitCode = settleExit({ host, group, words, ended });
+  // Whoever waits gets the rejection; a command that nobody waits for must not end the program.
+  exitCode.catch(() => undefined);
+  return {
+    stdin,
+    stdout,
+    stderr,
+    exitCode,
+    release,
+    kill: async () => {
+      await group.killAll();
+      group.removeIfEmpty();
+    },
+    mayComeInYet: words
+      .first()
+      .then(
+        (word) =>
+          word === "" && host.supervisor.isAlive() && (gate.hasWaited || !host.cgroup.hasRoom()),
+      ),
+  };
 }
 
 /** The sandbox may be removed by another process between any two steps. */
-function openGroup(host: CommandHost): CommandGroup {
+async function openGate(command: Command, host: CommandHost): Promise<Gate> {
   try {
-    return host.cgroup.openCommand();
+    return await host.gates.enter(command, host.supervisor);
   } catch (error) {
-    throw host.supervisor.isAlive() ? error : lost(host.id);
+    if (error instanceof SandboxError || host.supervisor.isAlive()) throw error;
+    throw lost(host.id);
   }
 }
 
@@ -186,6 +151,8 @@ async function settleExit({ host, group, words, ended }: ExitParts): Promise<num
   group.removeIfEmpty();
   if (exit instanceof Error)
     throw new SandboxError("unsupported", `the command cannot be started: ${exit.message}`);
+  if (word.startsWith("exec "))
+    throw new SandboxError("unsupported", `the command cannot be started: ${word.slice(5).trim()}`);
   if (word.startsWith("cwd"))
     throw new SandboxError("not-found", "the command's working folder is missing");
   // Whoever ends a sandbox kills its commands too, and not in one instant.
@@ -196,13 +163,4 @@ async function settleExit({ host, group, words, ended }: ExitParts): Promise<num
   if (word === "" && !answers.includes(exit))
     throw new SandboxError("start-failed", `the command did not start (exit ${String(exit)})`);
   return exit;
-}
-
-function exitOf(child: ChildProcess): Promise<number | Error> {
-  return new Promise((resolve) => {
-    child.once("error", resolve);
-    child.once("exit", (code, signal) => {
-      resolve(signal === null ? (code ?? 0) : 128 + constants.signals[signal]);
-    });
-  });
 }

@@ -1,8 +1,4 @@
-/** Numbers of prctl(2) and close(2). */
-const CALLS: Readonly<Record<string, { readonly prctl: number; readonly close: number }>> = {
-  x64: { prctl: 157, close: 3 },
-  arm64: { prctl: 167, close: 57 },
-};
+import { callArch, systemCalls } from "../system-calls.ts";
 
 const PR_SET_CHILD_SUBREAPER = 36;
 
@@ -25,13 +21,11 @@ exec { $ARGV[0] } @ARGV or die "$ARGV[0]: $!\\n";`;
 
 /** Words to put before a program that nsenter, which must not fork itself, leads into a pid namespace. */
 export function reaperWords(): string[] {
-  const calls = CALLS[process.arch];
-  if (calls === undefined) throw new Error(`no numbers of system calls for ${process.arch}`);
-  const { prctl, close } = calls;
+  const { prctl, close } = systemCalls();
   return ["perl", "-e", REAPER, String(prctl), String(close), String(PR_SET_CHILD_SUBREAPER)];
 }
 
 /** Whether this processor's system calls are known. */
 export function hasReaper(): boolean {
-  return CALLS[process.arch] !== undefined;
+  return callArch() !== null;
 }

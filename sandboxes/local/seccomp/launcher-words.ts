@@ -1,12 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
+import { callArch, systemCalls } from "../system-calls.ts";
 import { encodeFilter } from "./encode-filter.ts";
-import { type SeccompArch, filterFor } from "./seccomp-filter.ts";
-
-/** Numbers of prctl(2), which loads the filter, and close(2). */
-const CALLS: Readonly<Record<SeccompArch, { readonly prctl: number; readonly close: number }>> = {
-  x64: { prctl: 157, close: 3 },
-  arm64: { prctl: 167, close: 57 },
-};
+import { filterFor } from "./seccomp-filter.ts";
 
 /**
  * util-linux loads no filter before 2.41, and perl is among the packages that every Debian has. The
@@ -30,21 +25,24 @@ let filter: string | undefined;
  * wanted, load the system call filter. None where there is neither to do.
  */
 export function launcherWords(withFilter: boolean): string[] {
-  const arch = process.arch === "x64" || process.arch === "arm64" ? process.arch : null;
-  if (arch === null) return [];
-  descriptors ??= inheritedDescriptors();
-  if (!withFilter && descriptors.length === 0) return [];
-  const { prctl, close } = CALLS[arch];
-  filter ??= encodeFilter(filterFor(arch)).toString("hex");
-  return [
-    "perl",
-    "-e",
-    LAUNCHER,
-    String(prctl),
-    withFilter ? filter : "",
-    String(close),
-    descriptors.join(","),
-  ];
+  if (callArch() === null) return [];
+  const closed = closedDescriptors();
+  if (!withFilter && closed.length === 0) return [];
+  const { prctl, close } = systemCalls();
+  const hex = withFilter ? loadedFilter() : "";
+  return ["perl", "-e", LAUNCHER, String(prctl), hex, String(close), closed.join(",")];
+}
+
+/** The filter's program in hexadecimal digits. Throws where the processor's calls are not known. */
+export function loadedFilter(): string {
+  const arch = callArch();
+  if (arch === null) throw new Error(`no system calls are known for ${process.arch}`);
+  return (filter ??= encodeFilter(filterFor(arch)).toString("hex"));
+}
+
+/** Descriptors that a program of the sandbox must not inherit. */
+export function closedDescriptors(): readonly number[] {
+  return (descriptors ??= inheritedDescriptors());
 }
 
 /**
