@@ -83,6 +83,8 @@ function serverTool(tool: JsonRecord): string[] {
   if (tool["type"] === "namespace")
     return listOf(tool["tools"]).flatMap((inner) => serverTool(recordOf(inner)));
   const type = textOf(tool["type"]) ?? "function";
+  // What it finds comes back in the next request, where its bytes count; codex offers it with gpt-5.5.
+  if (type === "tool_search" && tool["execution"] === "client") return [];
   return CLIENT_TOOLS.has(type) ? [] : [`tool ${type}`];
 }
 

@@ -50,6 +50,7 @@ const codex: Body = {
     { type: "function", name: "exec_command" },
     { type: "custom", name: "apply_patch" },
     { type: "namespace", name: "multi_agent", tools: [{ type: "function", name: "spawn" }] },
+    { type: "tool_search", execution: "client", description: "d", parameters: {} },
   ],
   reasoning: { effort: "medium", summary: "auto" },
   store: false,
@@ -93,7 +94,7 @@ test("what the agents send by default is bounded, and its sampling is read as se
   });
   expect(facts("openai-responses", codex)).toMatchObject({
     unbounded: [],
-    tools: 3,
+    tools: 4,
     outputLimit: null,
     sampling: { max_tokens: null, reasoning: "medium" },
   });
@@ -176,6 +177,7 @@ test.each<[string, ModelProtocol, Body]>([
   ["background", "openai-responses", { background: true }],
   ["prompt", "openai-responses", { prompt: { id: "p" } }],
   ["tool web_search", "openai-responses", { tools: [{ type: "web_search" }] }],
+  ["tool tool_search", "openai-responses", { tools: [{ type: "tool_search" }] }],
   [
     "tool code_interpreter",
     "openai-responses",
