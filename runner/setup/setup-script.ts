@@ -10,22 +10,19 @@
 export const SETUP_SCRIPT = String.raw`
 set -u
 umask 022
-refuse() { printf 'refused %s\0' "$1"; exit 3; }
+refuse() { wait; printf 'refused %s\0' "$1"; exit 3; }
 
 # --- the agent's user: an image's own user of that name keeps its uid and its files
 uid= home= open=
-while IFS=: read -r name secret found group _ folder _; do
+while IFS=: read -r name secret found group _ folder _ || [ -n "$name" ]; do
   [ "$name" = "$AGENT_NAME" ] && uid=$found gid=$group home=$folder
   [ "$secret" = x ] || open=passwd
 done </etc/passwd
 [ "$uid" = 0 ] && refuse "user $AGENT_NAME is root in this image"
-append() { [ -z "$(tail -c 1 "$1")" ] || echo >>"$1"; printf '%s\n' "$2" >>"$1"; }
+adds_user=
 if [ -z "$uid" ]; then
-  uid=$AGENT_UID gid=$AGENT_UID home=/home/$AGENT_NAME shell=/bin/sh
-  [ -x /bin/bash ] && shell=/bin/bash
-  append /etc/passwd "$AGENT_NAME:x:$uid:$gid::$home:$shell"
-  [ -f /etc/group ] && append /etc/group "$AGENT_NAME:x:$gid:"
-  [ -f /etc/shadow ] && append /etc/shadow "$AGENT_NAME:!:19000:0:99999:7:::"
+  adds_user=1
+  uid=$AGENT_UID gid=$AGENT_UID home=/home/$AGENT_NAME
 fi
 case $home in /?*) ;; *) home=/home/$AGENT_NAME ;; esac
 
@@ -33,7 +30,7 @@ case $home in /?*) ;; *) home=/home/$AGENT_NAME ;; esac
 [ -n "$open" ] && sed -i 's/^\([^:]*\):[^:]*:/\1:x:/' /etc/passwd
 if [ -f /etc/shadow ]; then
   open=
-  while IFS=: read -r _ secret _; do
+  while IFS=: read -r name secret _ || [ -n "$name" ]; do
     case $secret in '!'* | '*'*) ;; *) open=shadow ;; esac
   done </etc/shadow
   [ -n "$open" ] && sed -i 's/^\([^:]*\):[^:]*:/\1:!:/' /etc/shadow
@@ -43,20 +40,37 @@ for rules in /etc/sudoers /etc/sudoers.d/*; do
 done
 
 # --- set-id bits go everywhere but where a mount ignores them, and nobody but root writes where
-# programs are found
+# programs are found. The search goes on beside what follows, which waits for the disk as it does.
 set -- /
 while read -r _ mounted _ options _; do
   case $mounted in / | /proc | /proc/* | /sys | /sys/* | /dev | /dev/* | *\\*) continue ;; esac
   case ,$options, in *,nosuid,*) ;; *) set -- "$@" "$mounted" ;; esac
 done </proc/self/mounts
-find "$@" -xdev -perm -0002 ! -type l \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' \
-    -o -path '/sbin/*' -o -path '/lib*/*' \) -exec chmod ug-s,o-w {} + \
-  -o -type f \( -perm -4000 -o -perm -2000 \) -exec chmod ug-s {} + 2>/dev/null
-find /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin -maxdepth 1 ! -type l -perm -0002 \
-  -exec chmod o-w {} + 2>/dev/null
-find /usr/local /usr/local/bin /usr/local/sbin -prune -type d \
-  \( ! -user 0 -o -perm -0020 -o -perm -0002 \) \
-  -exec chown 0:0 {} + -exec chmod go-w {} + 2>/dev/null
+{
+  find "$@" -xdev -perm -0002 ! -type l \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' \
+      -o -path '/sbin/*' -o -path '/lib*/*' \) -exec chmod ug-s,o-w {} + \
+    -o -type f \( -perm -4000 -o -perm -2000 \) -exec chmod ug-s {} +
+  find /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin -maxdepth 1 ! -type l -perm -0002 \
+    -exec chmod o-w {} +
+  find /usr/local /usr/local/bin /usr/local/sbin -prune -type d \
+    \( ! -user 0 -o -perm -0020 -o -perm -0002 \) \
+    -exec chown 0:0 {} + -exec chmod go-w {} +
+} 2>/dev/null &
+
+# --- the agent's user in the image's tables
+append() { # file, line; the last line may lack its end
+  rest=
+  while IFS= read -r rest; do :; done <"$1"
+  [ -z "$rest" ] || echo >>"$1"
+  printf '%s\n' "$2" >>"$1"
+}
+if [ -n "$adds_user" ]; then
+  shell=/bin/sh
+  [ -x /bin/bash ] && shell=/bin/bash
+  append /etc/passwd "$AGENT_NAME:x:$uid:$gid::$home:$shell"
+  [ -f /etc/group ] && append /etc/group "$AGENT_NAME:x:$gid:"
+  [ -f /etc/shadow ] && append /etc/shadow "$AGENT_NAME:!:19000:0:99999:7:::"
+fi
 
 # --- the workspace
 [ -d "$WORKDIR" ] || mkdir -p "$WORKDIR" || refuse "workdir $WORKDIR cannot be made"
@@ -75,6 +89,7 @@ if [ "$home" != /root ] && [ "$work" != /root ]; then
   for folder in /root/.[!.]*; do
     [ -d "$folder" ] && [ ! -L "$folder" ] || continue
     case $folder in */.ssh | */.gnupg | */.aws | */.cache | */.docker | */.kube) continue ;; esac
+    wait # no set-id bit is copied
     [ -e "$home/$(basename "$folder")" ] || cp -a "$folder" "$home/"
   done
   chmod 700 /root
@@ -108,5 +123,6 @@ if [ ! -d /logs/.reserve ]; then
     : >"/logs/.reserve/$name"
   done
 fi
+wait
 printf 'uid %s\0home %s\0workdir %s\0' "$uid" "$home" "$work"
 `;

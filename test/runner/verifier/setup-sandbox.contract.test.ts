@@ -81,6 +81,20 @@ describe.each(WORLDS)("set-up on $name", (world) => {
     });
   });
 
+  test("a last line without its end is read, and the agent's comes behind it", async () => {
+    const sandbox = await open.makeSandbox();
+    await sh(
+      sandbox,
+      "printf 'last::77:77::/:/bin/sh' >>/etc/passwd && printf 'last::0:0:::' >>/etc/shadow && printf g:x:77: >>/etc/group",
+    );
+    expect(await setUp(sandbox)).toMatchObject({ agentUid: 10_001 });
+    expect(await sh(sandbox, "tail -n 2 /etc/passwd | cut -d: -f1-3")).toBe(
+      "last:x:77\nagent:x:10001",
+    );
+    expect(await sh(sandbox, "tail -n 2 /etc/shadow | cut -d: -f1-2")).toBe("last:!\nagent:!");
+    expect(await sh(sandbox, "tail -n 2 /etc/group")).toBe("g:x:77:\nagent:x:10001:");
+  });
+
   test.each(["/", "/usr", "/etc", "/proc", "/tests", "/logs/agent", "/usr/../etc"])(
     "the workspace %s belongs to the system and is refused",
     async (workdir) => {
@@ -119,10 +133,12 @@ describe.each(WORLDS)("set-up on $name", (world) => {
     const sandbox = await open.makeSandbox();
     await sh(
       sandbox,
-      "mkdir -p /root/.local/bin /root/.ssh && echo t >/root/.local/bin/tool && echo k >/root/.ssh/id",
+      "mkdir -p /root/.local/bin /root/.ssh && echo t >/root/.local/bin/tool && echo k >/root/.ssh/id && chmod 4755 /root/.local/bin/tool",
     );
     await setUp(sandbox);
     const asAgent = { uid: 10_001 };
+    const copies = "/root/.local/bin/tool /home/agent/.local/bin/tool";
+    expect(await sh(sandbox, `stat -c %a ${copies}`)).toBe("755\n755");
     expect(await sh(sandbox, "cat /home/agent/.local/bin/tool", asAgent)).toBe("t");
     await expect(sh(sandbox, "cat /home/agent/.ssh/id", asAgent)).rejects.toThrow("No such file");
     await expect(sh(sandbox, "ls /root", asAgent)).rejects.toThrow("denied");
