@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { RunSettings } from "../core/model/settings.ts";
 import { nameScript } from "./model-script-file.ts";
 import { nameOwnAgent } from "./own-agent-file.ts";
@@ -7,5 +8,7 @@ import { nameOwnAgent } from "./own-agent-file.ts";
  * folder of this machine. Paths are below `cwd`. Throws `BenchError` (`usage`, `config`).
  */
 export async function nameOwnFiles(settings: RunSettings, cwd: string): Promise<RunSettings> {
-  return await nameOwnAgent(nameScript(settings, cwd), cwd);
+  const { providerFile } = settings;
+  const named = await nameOwnAgent(nameScript(settings, cwd), cwd);
+  return { ...named, providerFile: providerFile === null ? null : resolve(cwd, providerFile) };
 }

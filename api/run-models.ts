@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { BenchError, messageOf } from "../core/errors.ts";
 import type { ModelProtocol } from "../core/model/exchange.ts";
 import { SCRIPTED_MODEL, SCRIPTED_PROVIDER } from "../core/model/model-script.ts";
+import { ProviderFile } from "../core/model/provider-file.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { PriceTable } from "../core/ports/price-table.ts";
@@ -14,10 +15,12 @@ import {
   type ResolvedModel,
   resolveModel,
 } from "../core/providers/resolve-model.ts";
+import { type OwnProviders, ownProviders } from "../core/providers/own-providers.ts";
 import { codeOf } from "../host/error-code.ts";
 import type { Agent } from "../runner/agents/agent.ts";
-import { loadGenaiPrices } from "../runner/proxy/genai-prices.ts";
 import { isSpoken } from "../runner/translation/spoken-protocol.ts";
+import { loadGenaiPrices } from "../runner/proxy/genai-prices.ts";
+import { readOwnFile } from "./read-own-file.ts";
 import { readScript, type RunScript, SCRIPT_PRICES } from "./model-script-file.ts";
 
 /** How a run's agent asks its model: known, and found to be possible, before anything is created. */
@@ -68,15 +71,23 @@ export async function resolveRunModels(
     });
   const script = await readScript(settings);
   if (script !== null) return scriptedModels(script, agent.models);
-  const found = findModel(model, modelVariables);
+  const { providers, prices: theirs } = await readProviders(settings);
+  const found = findModel(model, modelVariables, providers);
   const listed = await loadGenaiPrices();
-  const prices = own === null ? listed : firstPriceOf([own, listed]);
+  const prices = firstPriceOf([...(own === null ? [] : [own]), theirs, listed]);
   const unpriced = unpricedModel(settings, found, { prices, at: clock.now() });
   if (found.missing !== null) throw joinRefusals(found.missing, unpriced);
-  const resolved = resolveModel(model, modelVariables);
+  const resolved = resolveModel(model, modelVariables, providers);
   const endpoints = servedEndpoints(model, resolved, agent);
   if (unpriced !== null) throw unpriced;
   return { resolved, endpoints, route: routeOf(resolved, endpoints), prices, script: null };
+}
+
+/** Providers of the person's own; none without a file of them. */
+async function readProviders({ providerFile: path }: RunSettings): Promise<OwnProviders> {
+  if (path === null) return { providers: [], prices: { find: () => null } };
+  const source = { path, flag: "--provider-file", docs: "docs/proxy.md" };
+  return ownProviders(await readOwnFile(ProviderFile, source), basename(path));
 }
 
 function scriptedEndpoint(protocol: ModelProtocol): ServedEndpoint {

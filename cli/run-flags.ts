@@ -11,7 +11,15 @@ import {
 } from "./flag-values.ts";
 import { into, type RunFlag } from "./run-flag.ts";
 
-type TextKey = "prices" | "agentFile" | "model" | "jobsDir" | "jobName" | "summaryOut" | "agent";
+type TextKey =
+  | "prices"
+  | "agentFile"
+  | "providerFile"
+  | "model"
+  | "jobsDir"
+  | "jobName"
+  | "summaryOut"
+  | "agent";
 type ListKey = "include" | "exclude" | "localInclude" | "passEnv";
 
 function text(key: TextKey): RunFlag["set"] {
@@ -74,6 +82,12 @@ export const RUN_FLAGS: readonly RunFlag[] = [
   },
   { flags: "-m, --model <model>", help: "provider/model, or a bare name", set: text("model") },
   ...AGENT_FLAGS,
+  {
+    flags: "--provider-file <file>",
+    help: "model providers of your own, as JSON or YAML (docs/proxy.md)",
+    hidden: true,
+    set: text("providerFile"),
+  },
   {
     flags: "--max-cost-usd <usd>",
     help: "a hard cap in dollars for the whole command, resumes included",

@@ -1,6 +1,5 @@
 /** Flags of BenchFlow that this edition knows and does not have yet: refused, never ignored. */
 export const UNBUILT_RUN_FLAGS: readonly string[] = [
-  "--provider-file <file>",
   "--allow-login-in-sandbox",
   "--integrity <mode>",
   "--reviewer-agent <name>",

@@ -10,6 +10,7 @@ import { Evaluation } from "../core/model/evaluation.ts";
 import { JobDocument, TrialDocument } from "../core/model/job-view.ts";
 import { ScriptFile } from "../core/model/model-script.ts";
 import { MatrixSummary } from "../core/model/matrix-summary.ts";
+import { ProviderFile } from "../core/model/provider-file.ts";
 import { ResultsRow } from "../core/model/results-row.ts";
 import { RunSummary } from "../core/model/run-summary.ts";
 import { Seal } from "../core/model/seal.ts";
@@ -37,6 +38,12 @@ const SCHEMAS: readonly SchemaFile[] = [
   { name: "run-summary", title: "the file of bench run --summary-out", schema: RunSummary },
   { name: "model-script", title: "the file of -m scripted/FILE", schema: ScriptFile, io: "input" },
   { name: "agent-file", title: "the file of --agent-file", schema: AgentDefinition, io: "input" },
+  {
+    name: "provider-file",
+    title: "the file of --provider-file",
+    schema: ProviderFile,
+    io: "input",
+  },
   { name: "agent-lock", title: "what bench agents lock writes", schema: AgentLock },
   { name: "job-document", title: "bench results --json", schema: JobDocument },
   { name: "trial-document", title: "a trial in bench results --json", schema: TrialDocument },

@@ -32,6 +32,8 @@ export const RunSettings = z.object({
   model: z.string().nullable().default(null),
   /** The file that describes `agent`; null for an agent of this edition. */
   agentFile: z.string().nullable().default(null),
+  /** The file that describes providers of the person's own. */
+  providerFile: z.string().nullable().default(null),
   /** Path of the script that answers in the place of a model; `model` is then `scripted/<its name>`. */
   modelScript: z.string().nullable().default(null),
   reasoningEffort: z.string().nullable().default(null),

@@ -9,7 +9,7 @@ export interface ProviderEndpoint {
   /**
    * What stands before the protocol's own path. A text that begins with `/` is a path on the origin of
    * the provider's first base URL, so that a key never goes to a host that nobody named; null: the
-   * same as the first.
+   * same as the first. A person's own provider has whole addresses.
    */
   readonly baseUrl: string | null;
   readonly keyHeader: KeyHeader;
@@ -32,6 +32,8 @@ export interface Provider {
   readonly baseUrl: string | null;
   /** Best first. */
   readonly endpoints: readonly [ProviderEndpoint, ...ProviderEndpoint[]];
+  /** Of a provider of the person's own the models that it lists, none for any; null for all others. */
+  readonly models: readonly string[] | null;
   /** Why it cannot be used in this edition; null for one that can. */
   readonly unbuilt: string | null;
 }

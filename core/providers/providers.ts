@@ -43,6 +43,7 @@ function provider(entry: Entry): Provider {
     baseUrlName: `${name}_BASE_URL`,
     baseUrl: null,
     endpoints: [COMPLETIONS],
+    models: null,
     unbuilt: null,
     ...entry,
   };

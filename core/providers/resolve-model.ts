@@ -43,11 +43,15 @@ export interface FoundModel {
 }
 
 /**
- * Finds who serves a model (spec 9.2): the longest prefix, else the family of a bare name. Throws
- * `BenchError` (`usage`) for a model that nobody serves.
+ * Finds who serves a model (spec 9.2): the longest prefix, else the family of a bare name. `own` are
+ * providers of the person's own. Throws `BenchError` (`usage`) for a model that nobody serves.
  */
-export function findModel(name: string, variables: Variables): FoundModel {
-  const { provider, model } = findBuilt(name);
+export function findModel(
+  name: string,
+  variables: Variables,
+  own: readonly Provider[] = [],
+): FoundModel {
+  const { provider, model } = findBuilt(name, own);
   return { provider: provider.prefix, model, missing: missingOf(name, provider, variables) };
 }
 
@@ -55,8 +59,12 @@ export function findModel(name: string, variables: Variables): FoundModel {
  * The same, with its address and its key. Throws `BenchError` (`usage`) for a model that nobody serves,
  * a missing key or base URL, and what is no key or URL; the key's value is in no message.
  */
-export function resolveModel(name: string, variables: Variables): ResolvedModel {
-  const { provider, model } = findBuilt(name);
+export function resolveModel(
+  name: string,
+  variables: Variables,
+  own: readonly Provider[] = [],
+): ResolvedModel {
+  const { provider, model } = findBuilt(name, own);
   const missing = missingOf(name, provider, variables);
   if (missing !== null) throw missing;
   const { key, keyName } = findKey(provider, variables);
@@ -69,11 +77,11 @@ export function resolveModel(name: string, variables: Variables): ResolvedModel 
   const messages = `${variableStem(provider.prefix)}_ANTHROPIC_BASE_URL`;
   const hasMessages = valueOf(variables, messages) !== NO_ENDPOINT;
   const at = (endpoint: ProviderEndpoint): ResolvedEndpoint => {
-    const isMessages = endpoint.protocol === "anthropic-messages";
-    const own = isMessages && endpoint !== first ? valueOf(variables, messages) : null;
-    if (own !== null) parseBase(messages, own);
+    const isMessages = endpoint.protocol === "anthropic-messages" && provider.models === null;
+    const replaced = isMessages && endpoint !== first ? valueOf(variables, messages) : null;
+    if (replaced !== null) parseBase(messages, replaced);
     const { protocol, keyHeader, outputLimitField } = endpoint;
-    const baseUrl = own ?? placed(endpoint.baseUrl, base, origin);
+    const baseUrl = replaced ?? placed(endpoint.baseUrl, base, origin);
     return { protocol, keyHeader, outputLimitField, baseUrl };
   };
   return {
@@ -87,12 +95,38 @@ export function resolveModel(name: string, variables: Variables): ResolvedModel 
         .filter(({ protocol }) => hasMessages || protocol !== "anthropic-messages")
         .map((endpoint) => at(endpoint)),
     ],
-    ownRoute: set === null || set === provider.baseUrl ? null : routeOf(origin),
+    ownRoute: isOwnRoute(provider, set) ? routesOf(origin, provider) : null,
   };
 }
 
 function placed(path: string | null, base: string, origin: URL): string {
+  if (path !== null && !path.startsWith("/")) return path;
   return path === null ? base : origin.origin + (path === "/" ? "" : path);
+}
+
+function isOwnRoute({ models, baseUrl }: Provider, set: string | null): boolean {
+  return models !== null || (set !== null && set !== baseUrl);
+}
+
+/** Of a provider of the person's own all addresses: each is somebody's. */
+function routesOf(origin: URL, { models, endpoints }: Provider): string {
+  if (models === null) return routeOf(origin);
+  const routes = endpoints.map(({ baseUrl }) => routeOf(new URL(baseUrl ?? origin)));
+  return [...new Set(routes)].join(", ");
+}
+
+/** A misspelt model of a provider that lists them is told before its server is asked. */
+function refuseUnlisted(name: string, { provider, model }: ReturnType<typeof findProvider>): void {
+  const { models, prefix } = provider;
+  if (models === null || models.length === 0 || models.includes(model)) return;
+  const [first = ""] = models;
+  throw new BenchError(
+    "usage",
+    `model ${name}: provider ${prefix} of --provider-file lists no such model`,
+    {
+      next: `name one that it lists, for example \`-m ${prefix}/${first}\``,
+    },
+  );
 }
 
 /** Ports change with a machine, hosts and paths are whose model it is. */
@@ -100,8 +134,9 @@ function routeOf({ hostname, pathname }: URL): string {
   return hostname + pathname.replace(/\/+$/u, "");
 }
 
-function findBuilt(name: string): ReturnType<typeof findProvider> {
-  const found = findProvider(name);
+function findBuilt(name: string, own: readonly Provider[]): ReturnType<typeof findProvider> {
+  const found = findProvider(name, [...own, ...PROVIDERS]);
+  refuseUnlisted(name, found);
   if (found.provider.unbuilt === null) return found;
   throw new BenchError(
     "usage",
@@ -123,14 +158,19 @@ function missingOf(name: string, provider: Provider, variables: Variables): Benc
       `${key} and ${base}`,
       `export ${key}=… and ${base}=https://… (of the two, .env may define the key alone)`,
     );
-  if (key !== null) return required(key, `export ${key}=…, or define it in .env`);
+  const dotenv =
+    provider.models === null ? ", or define it in .env" : " (it is not read from .env)";
+  if (key !== null) return required(key, `export ${key}=…${dotenv}`);
   if (base !== null) return required(base, `export ${base}=https://… (it is not read from .env)`);
   return null;
 }
 
-function findProvider(name: string): { readonly provider: Provider; readonly model: string } {
+function findProvider(
+  name: string,
+  providers: readonly Provider[],
+): { readonly provider: Provider; readonly model: string } {
   const prefixed = longest(
-    PROVIDERS.filter(({ prefix }) => name.startsWith(`${prefix}/`)),
+    providers.filter(({ prefix }) => name.startsWith(`${prefix}/`)),
     ({ prefix }) => prefix.length,
   );
   if (prefixed !== null && name.length > prefixed.prefix.length + 1)
@@ -139,9 +179,9 @@ function findProvider(name: string): { readonly provider: Provider; readonly mod
     throw new BenchError("usage", `model ${name} is a name that only Claude Code knows`, {
       next: "give the whole name, for example `-m anthropic/claude-sonnet-4-6`",
     });
-  const families = PROVIDERS.flatMap((provider) =>
-    provider.families.map((family) => ({ provider, family })),
-  ).filter(({ family }) => !name.endsWith("/") && isOfFamily(name, family));
+  const families = providers
+    .flatMap((provider) => provider.families.map((family) => ({ provider, family })))
+    .filter(({ family }) => !name.endsWith("/") && isOfFamily(name, family));
   const found = longest(families, ({ family }) => family.length);
   if (found !== null) return { provider: found.provider, model: name };
   throw new BenchError("usage", `model ${JSON.stringify(name)}: no provider is known for it`, {

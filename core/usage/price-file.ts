@@ -23,7 +23,11 @@ export function parsePriceFile(text: string, name: string): PriceTable {
   const parsed = PriceFile.safeParse(json);
   if (!parsed.success)
     throw new BenchError("config", `${name}: ${z.prettifyError(parsed.error)}`, { next });
-  const file = parsed.data;
+  return priceTableOf(parsed.data, name);
+}
+
+/** The same of a file that was read already. */
+export function priceTableOf(file: PriceFile, name: string): PriceTable {
   const cards = new Map(
     Object.entries(file.prices).map(([key, entry]) => [key, cardOf(key, entry, { file, name })]),
   );

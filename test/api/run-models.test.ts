@@ -112,6 +112,41 @@ describe("a run's models", () => {
     }
   });
 
+  test("a provider file brings a provider with its price, and --prices goes before it", async () => {
+    const file = {
+      version: 1,
+      providers: [
+        {
+          prefix: "mine",
+          key_env: "MINE_API_KEY",
+          endpoints: [{ protocol: "openai-completions", base_url: "https://llm.example/v1" }],
+          models: { m: { input: 1, output: 2 } },
+          price_source: "https://llm.example",
+          price_date: "2026-11-30",
+        },
+      ],
+    };
+    const providerFile = join(dir, "providers.json");
+    await writeFile(providerFile, JSON.stringify(file));
+    const asked = { model: "mine/m", providerFile, maxCostUsd: 1 };
+    const found = await resolve(asked, { MINE_API_KEY: "k-1" });
+    expect(found).toMatchObject({ route: "llm.example/v1", resolved: { keyName: "MINE_API_KEY" } });
+    const query = { provider: "mine", model: "m", at: new Date(0) };
+    expect(found?.prices.find(query)?.source).toBe("file:providers.json");
+    const text = {
+      version: 1,
+      source: "mine",
+      date: "2026-11-30",
+      prices: { "mine/m": { input: 3, output: 3 } },
+    };
+    const prices = await priceFile(JSON.stringify(text));
+    const other = await resolve({ ...asked, prices }, { MINE_API_KEY: "k-1" });
+    expect(other?.prices.find(query)?.source).toBe("file:prices.json");
+    const missing = await refusal({ ...asked, providerFile: join(dir, "none.yaml") });
+    expect(missing.message).toBe("--provider-file none.yaml: it cannot be read (ENOENT)");
+    expect((await refusal({ model: "mine/m" })).message).toContain("no provider is known");
+  });
+
   test("the agent's best dialect that the provider serves comes first", async () => {
     const found = await resolve({ model: "xiaomi/mimo-v2.6-flash" });
     expect(found?.endpoints.map(({ protocol }) => protocol)).toEqual([

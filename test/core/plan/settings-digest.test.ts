@@ -24,6 +24,7 @@ const CHANGED: Record<keyof RunSettingsInput, [unknown, boolean]> = {
   model: ["provider/model", true],
   // Paths: what stands in the files are facts of their own.
   agentFile: ["/elsewhere/agent.json", false],
+  providerFile: ["/elsewhere/providers.json", false],
   modelScript: ["/elsewhere/solve.json", false],
   reasoningEffort: ["high", true],
   environment: ["docker", true],
