@@ -172,6 +172,7 @@ class AcpTrial {
   async #openSession(): Promise<void> {
     const opening = openSession(this.#connection, this.#sessionPlan());
     this.#sessionId = (await unlessAborted(opening, this.#parts.run.signal)).sessionId;
+    this.#recorder.startSession();
   }
 
   async #takeRound(round: Round): Promise<TurnEnd> {

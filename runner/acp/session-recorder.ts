@@ -76,6 +76,8 @@ export class SessionRecorder {
   #waiting: Entry[] = [];
   #writes: Promise<void> = Promise.resolve();
   #dropped = 0;
+  /** Of the sessions before this one. */
+  #earlierCalls = 0;
   #skills = 0;
   readonly #chunks = { agent_message: 0, agent_thought: 0 };
   #fileChars = 0;
@@ -86,7 +88,7 @@ export class SessionRecorder {
   }
 
   get toolCalls(): number {
-    return this.#seen.size;
+    return this.#earlierCalls + this.#seen.size;
   }
 
   get skillInvocations(): number {
@@ -103,7 +105,7 @@ export class SessionRecorder {
 
   /** Whether the agent has said or done anything at all. */
   get hasActivity(): boolean {
-    return this.#seen.size > 0 || this.messageChunks > 0 || this.thoughtChunks > 0;
+    return this.toolCalls > 0 || this.messageChunks > 0 || this.thoughtChunks > 0;
   }
 
   /** Tool calls that have begun and, as far as the agent says, not ended. */
@@ -111,6 +113,12 @@ export class SessionRecorder {
     return [...this.#tools.values()]
       .filter(({ call }) => isPending(call))
       .map(({ call }) => call.id);
+  }
+
+  /** Another session begins, whose tool calls may be called as those of the one before. */
+  startSession(): void {
+    this.#earlierCalls += this.#seen.size;
+    this.#seen.clear();
   }
 
   /** Takes an update; true when it is a sign of life. */

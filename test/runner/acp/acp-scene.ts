@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { TrajectoryEvent } from "../../../core/model/trajectory.ts";
 import type { OpenModels } from "../../../core/ports/model-access.ts";
+import type { ConversationPlan } from "../../../core/tasks/conversation.ts";
 import type { Sandbox } from "../../../core/ports/sandbox.ts";
 import type { AgentReport } from "../../../runner/agents/agent.ts";
 import { type AcpLaunch, runAcpAgent } from "../../../runner/acp/run-acp-agent.ts";
@@ -22,6 +23,7 @@ export interface Wish {
   readonly idleSec?: number;
   readonly launch?: Partial<AcpLaunch>;
   readonly session?: Partial<AcpLaunch["session"]>;
+  readonly conversation?: ConversationPlan;
   readonly models?: Partial<OpenModels>;
   readonly signal?: AbortSignal;
 }
@@ -108,6 +110,7 @@ export async function runScripted(sandbox: Sandbox, wish: Wish): Promise<Ran> {
       folder: files.folder,
       trajectory,
       workdir: "/work",
+      ...(wish.conversation === undefined ? {} : { conversation: wish.conversation }),
       env: { PATH },
       uid: AGENT_UID,
       home: "/work",
