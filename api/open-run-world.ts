@@ -42,6 +42,10 @@ export function openRunWorld(
     hostEnv: env,
     modelVariables: { ...env, ...missingKeys(env, dotenvKeys) },
     agentTrees: openAgentTrees(env),
+    readLedger: async (pot) => {
+      const { readLedgerFolder } = await import("./open-ledger-folder.ts");
+      return await readLedgerFolder(resolve(settings.jobsDir, LEDGER_FOLDER), pot);
+    },
     openLedger: async (pot) => {
       const { openLedgerFolder } = await import("./open-ledger-folder.ts");
       const dir = resolve(settings.jobsDir, LEDGER_FOLDER);

@@ -1,11 +1,13 @@
 import { type BackendReach, backendReach } from "../core/plan/backend-reach.ts";
 import type { RunPlan } from "../core/model/plan.ts";
+import type { RunMoney } from "../core/model/run-money.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import { refusalFactsOf } from "../core/plan/plan-run.ts";
 import { FARGATE_CAPS } from "../sandboxes/fargate/fargate-caps.ts";
 import { BUILT_BACKENDS, builtBackend, type BuiltBackend } from "./backends.ts";
 import { chooseRunAgent } from "./choose-run-agent.ts";
 import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
+import { planMoney } from "./plan-money.ts";
 import type { BackendProbe } from "./probe-backend.ts";
 import type { PlanDeps } from "./run-deps.ts";
 import { resolveRunModels } from "./run-models.ts";
@@ -15,6 +17,8 @@ export interface DryRun {
   readonly plan: RunPlan;
   /** Of the tasks that could be read and were selected. */
   readonly backends: readonly BackendReach[];
+  /** Null for a run that spends nothing anybody counts. */
+  readonly money: RunMoney | null;
 }
 
 /**
@@ -51,5 +55,6 @@ export async function planDryRun(
           `--env ${own} cannot be had here (${mine.detail}): what it lacks for these tasks is not known`,
         ]
       : [];
-  return { plan: { ...plan, warnings: [...unknown, ...plan.warnings] }, backends };
+  const money = await planMoney(plan, models, deps);
+  return { plan: { ...plan, warnings: [...unknown, ...plan.warnings] }, backends, money };
 }

@@ -19,6 +19,8 @@ export interface PlanDeps {
   readonly sha256: Sha256;
   /** Host variables that a task may be given, and only through `--pass-env`. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
+  /** A pot's state as it is, without a trace; null where there is no such ledger. */
+  readonly readLedger: (pot: string) => Promise<Pick<Ledger, "view"> | null>;
   /** Where providers' keys and base URLs are looked up. */
   readonly modelVariables: Readonly<Record<string, string | undefined>>;
 }

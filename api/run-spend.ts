@@ -10,13 +10,15 @@ import { waitForAdmission } from "../core/ledger/wait-for-admission.ts";
 import type { Amount, Caps, LedgerUnit } from "../core/model/ledger-amount.ts";
 import type { BudgetSummary } from "../core/model/ledger-budget.ts";
 import type { Stop } from "../core/model/ledger-pot.ts";
-import type { Outcome } from "../core/model/outcome.ts";
 import type { RunPlan } from "../core/model/plan.ts";
+import type { TrialRecord } from "../core/model/record.ts";
 import type { AdmitRequest } from "../core/model/ledger-request.ts";
+import { isRefusedByProvider } from "../core/outcome/refused-by-provider.ts";
 import type { Ledger } from "../core/ports/ledger.ts";
 import { KeyWatch } from "../runner/model-access/key-watch.ts";
 import type { TrialSpend } from "../runner/spend/trial-spend.ts";
 import { leastSpend } from "./least-spend.ts";
+import { checkKept } from "./check-kept.ts";
 import { potOf } from "./pot-name.ts";
 import { connectModels } from "./connect-models.ts";
 import type { RunWorld } from "./run-deps.ts";
@@ -52,7 +54,7 @@ export interface RunSpend {
   /** Waits until the pot can set aside what a trial may need. Throws the signal's reason. */
   admit(ask: TrialAsk, signal: AbortSignal): Promise<TrialStart>;
   /** Counts refusals of the provider in a row (attack 9). */
-  noteEnding(trial: string, outcome: Outcome): Promise<void>;
+  noteEnding(trial: string, ending: Pick<TrialRecord, "outcome" | "error">): Promise<void>;
   budget(lists: BudgetLists): Promise<BudgetSummary>;
   /** Why no further trial of the command can work (`config`); null while nothing says so. */
   refusal(): BenchError | null;
@@ -110,19 +112,6 @@ function narrowed(bearable: number, width: number): string {
 /** Nothing but the trials is needed to resume (docs/resume.md), but only evaluation.json names the pot. */
 function countsAnew(job: string): string {
   return `what job ${job} has spent is not known, its evaluation.json cannot be read: the cap counts from 0`;
-}
-
-/** A ledger that was lost would count from 0 again, and the cap be spent twice. */
-async function checkKept(ledger: Ledger, job: string): Promise<void> {
-  try {
-    await ledger.view();
-  } catch (error) {
-    if (!(error instanceof BenchError) || error.kind !== "config") throw error;
-    throw new BenchError("config", `what job ${job} has spent is not known: its ledger is gone`, {
-      next: "restore the folder .ledger in its jobs folder, or start over with --fresh",
-      cause: error,
-    });
-  }
 }
 
 function refusedKey({ resolved: { keyName }, endpoints }: RunModels): BenchError {
@@ -239,9 +228,9 @@ class CommandSpend implements RunSpend {
     });
   }
 
-  async noteEnding(trial: string, outcome: Outcome): Promise<void> {
+  async noteEnding(trial: string, ending: Pick<TrialRecord, "outcome" | "error">): Promise<void> {
     if (this.#options.models === null) return;
-    const refusedByProvider = outcome.kind === "unscored" && outcome.category === "provider_auth";
+    const refusedByProvider = isRefusedByProvider(ending);
     await this.#open.ledger.noteEnding({ trial, refusedByProvider });
   }
 

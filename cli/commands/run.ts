@@ -55,11 +55,12 @@ export async function runRun(
   }
 }
 
-function showPlan(context: CliContext, { plan, backends }: DryRun, options: RunOptions): ExitCode {
+function showPlan(context: CliContext, dry: DryRun, options: RunOptions): ExitCode {
+  const { plan, backends, money } = dry;
   context.out.write(
     options.json === true
-      ? `${JSON.stringify({ ...plan, backends }, null, 2)}\n`
-      : renderPlan(plan, backends, { explain: options.explain === true }),
+      ? `${JSON.stringify({ ...plan, backends, money }, null, 2)}\n`
+      : renderPlan(dry, { explain: options.explain === true }),
   );
   return plan.skipped.length > 0 ? 1 : 0;
 }

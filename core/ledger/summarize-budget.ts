@@ -162,7 +162,7 @@ const DESCRIBE: Record<
  * Dollars with cents, rounded down, so that $20.00 is never said of less; under a dollar with as many
  * of the six decimals as there are.
  */
-function formatUsd(microUsd: number): string {
+export function formatUsd(microUsd: number): string {
   if (microUsd >= 1_000_000) return `$${(Math.floor(microUsd / 10_000) / 100).toFixed(2)}`;
   return `$${(microUsd / 1_000_000).toFixed(6).replace(/0{1,4}$/u, "")}`;
 }
@@ -188,7 +188,8 @@ function figuresOf(amount: Balance): {
   };
 }
 
-function capFigures(caps: Caps): BudgetSummary["caps"] {
+/** Caps as summary.json has them. */
+export function capFigures(caps: Caps): BudgetSummary["caps"] {
   const { microUsd, tokens, sandboxMs, rollouts } = caps;
   return {
     max_cost_usd: microUsd === null ? null : microUsd / 1_000_000,

@@ -1,8 +1,11 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { runBenchmark } from "../../api/run-benchmark.ts";
 import { planDryRun } from "../../api/plan-dry-run.ts";
 import type { BackendProbe } from "../../api/probe-backend.ts";
+import type { LedgerItem } from "../../core/model/ledger-update.ts";
 import { BenchError } from "../../core/errors.ts";
+import { systemClock } from "../../host/system-clock.ts";
 import { ALL_CAPS, someSettings } from "../core/plan/plan-builders.ts";
 import { emptyDisk } from "../fakes/memory-disk.ts";
 import { writeFiles } from "../stores/task-folders/temp-tasks.ts";
@@ -84,4 +87,38 @@ test("a task that only waits for the user's word on the internet is not sent to 
     "add `--without-internet` to run without it, or use `--env docker`",
   );
   expect(await next("gpu")).toContain("bench tasks check");
+});
+
+test("a dry run names the pot that the run would go on with and what is spent there, and opens none", async () => {
+  const ledgerItems = new Map<string, LedgerItem>();
+  const scene = await aScene({ plays: { alpha: {}, beta: {} }, ledgerItems });
+  const settings = someSettings({ tasksDir: scene.tasksDir, maxRollouts: 1 });
+  const dry = async () => await planDryRun(settings, scene.world, onlyLocal);
+  expect((await dry()).money).toMatchObject({
+    caps: { max_rollouts: 1, max_cost_usd: null },
+    pot: null,
+    prices: [],
+    trial: null,
+  });
+  expect(ledgerItems.size).toBe(0);
+  await runBenchmark(settings, { ...scene.world, clock: systemClock });
+  const before = JSON.stringify([...ledgerItems]);
+  const { money } = await dry();
+  expect(money?.pot).toMatchObject({
+    of_job: expect.stringMatching(/^jobs\//u),
+    spent: { rollouts: 1 },
+    held: { rollouts: 0 },
+  });
+  expect(JSON.stringify([...ledgerItems])).toBe(before);
+  ledgerItems.clear();
+  await expect(dry()).rejects.toMatchObject({
+    kind: "config",
+    message: expect.stringContaining("its ledger is gone"),
+  });
+});
+
+test("a dry run of a control without a cap has no money to tell of", async () => {
+  const scene = await aScene({ plays: { alpha: {} } });
+  const settings = someSettings({ tasksDir: scene.tasksDir });
+  expect((await planDryRun(settings, scene.world, onlyLocal)).money).toBeNull();
 });

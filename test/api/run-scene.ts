@@ -67,6 +67,8 @@ export async function aScene({ plays, ...wish }: SceneWish): Promise<Scene> {
     newHex8: () => (names += 1).toString(16).padStart(8, "0"),
     ownerProcess: identifyProcess(),
     agentTrees: { open: () => Promise.reject(new Error("controls install nothing")) },
+    readLedger: async (pot) =>
+      createLedger({ store: new MemoryLedgerStore(ledgerItems), pot, deaths: ALIVE }),
     openLedger: async (pot) => ({
       ledger: createLedger({ store: new MemoryLedgerStore(ledgerItems), pot, deaths: ALIVE }),
       close: async () => undefined,

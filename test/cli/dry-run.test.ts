@@ -83,3 +83,30 @@ test("an effort is part of the plan of an agent that has one, and refused for ot
     "agent oracle has no reasoning effort to set",
   );
 });
+
+test("a dry run of an agent with a model says its caps, its pot, the price and what a trial may cost", async () => {
+  const { root, tasks } = await twoTasks();
+  const env = { OPENAI_API_KEY: "sk-test", BENCHFLOW_STATE_DIR: join(root, "state") };
+  const flags = ["--env", "local", "-o", join(root, "jobs"), "--dry-run", "-a", "codex"];
+  const priced = ["-m", "openai/gpt-5", "--max-cost-usd", "20", "--max-cost-per-trial", "0.5"];
+  const { out } = await benchWith(env, root, "run", tasks, ...flags, ...priced);
+  expect(out).toMatch(/^Caps: \$20\.00 for the command; \$0\.50 a trial$/mu);
+  expect(out).toMatch(/^Pot: a new one, nothing spent$/mu);
+  expect(out).toMatch(
+    /^Price of openai\/gpt-5: \$1\.25 in, \$10 out per million tokens \(genai-prices@/mu,
+  );
+  expect(out).toMatch(
+    /^One trial: starts with \$\d+\.\d+; at most \$0\.50 \(--max-cost-per-trial\)$/mu,
+  );
+  const unknown = ["-m", "openai/no-such-model", "--json"];
+  const json = await benchWith(env, root, "run", tasks, ...flags, ...unknown);
+  expect(JSON.parse(json.out)).toMatchObject({
+    money: {
+      caps: { max_cost_usd: null, max_cost_per_trial_usd: null },
+      pot: null,
+      prices: [{ model: "openai/no-such-model", source: null, usd_per_million: null }],
+      trial: { starts_with: { cost_usd: null }, at_most: { cost_usd: null }, limited_by: null },
+    },
+  });
+  expect(await readdir(root)).toEqual(["tasks"]);
+});

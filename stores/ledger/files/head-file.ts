@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { isMissing } from "../../files/store-error.ts";
 import { readSummed, writeLine } from "./journal-lines.ts";
 
 /** How far the journal is acknowledged: nobody was told of what lies behind. */
@@ -44,6 +45,25 @@ export class HeadFile {
   /** Throws ENOENT where there is none. */
   static open(dir: string): HeadFile {
     return new HeadFile(openSync(join(dir, NAME), constants.O_RDWR | constants.O_NOFOLLOW));
+  }
+
+  /** Without a write, for one who only looks; `torn` while a writer is at it, or when it is damaged. */
+  static readIn(
+    dir: string,
+  ): { readonly kind: "read"; readonly head: Head } | { readonly kind: "missing" | "torn" } {
+    let file: HeadFile;
+    try {
+      file = new HeadFile(openSync(join(dir, NAME), constants.O_RDONLY | constants.O_NOFOLLOW));
+    } catch (error) {
+      if (isMissing(error)) return { kind: "missing" };
+      throw error;
+    }
+    try {
+      const head = file.read();
+      return head === null ? { kind: "torn" } : { kind: "read", head };
+    } finally {
+      file.close();
+    }
   }
 
   /** Puts the first one there, whole or not at all; the folder is to be synced afterwards. */
