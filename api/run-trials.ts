@@ -149,10 +149,11 @@ class TrialQueue {
     return attemptSpec({ plan, job, task, attempt, rolloutName, runId, ...earlier });
   }
 
-  async #noteEnding({ outcome, error, taskName }: TrialRecord): Promise<void> {
+  async #noteEnding(record: TrialRecord): Promise<void> {
     const { deps, job } = this.#run;
+    const { outcome, error, taskName } = record;
     this.#breaker = afterTrial(this.#breaker, outcome, { transient: error?.transient ?? false });
-    await deps.spend?.noteEnding(`${String(job.repeat)}/${taskName}`, outcome);
+    await deps.spend?.noteEnding(`${String(job.repeat)}/${taskName}`, record);
   }
 
   async #tellSpent(): Promise<void> {

@@ -52,6 +52,6 @@ async function replaceBreaker(
 function breakerStop({ threshold }: Breaker): { kind: "breaker"; reason: string } {
   return {
     kind: "breaker",
-    reason: `the provider refused ${threshold} trials in a row (401, 402 or 403)`,
+    reason: `the provider refused ${threshold} trials in a row (its key, its account or its model)`,
   };
 }

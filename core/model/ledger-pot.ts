@@ -18,7 +18,7 @@ export const Anomaly = z.object({
 });
 export type Anomaly = z.infer<typeof Anomaly>;
 
-/** Trials in a row that a provider refused with 401, 402 or 403 (attack 9). */
+/** Trials in a row that a provider refused for good: a key, an account, a model (attack 9). */
 export const Breaker = z.object({
   /** Grows with each change. */
   version: z.int().min(0),

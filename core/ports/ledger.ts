@@ -66,7 +66,7 @@ export interface Ledger {
 export interface TrialEnding {
   /** Names the trial, not the attempt: a retry that is refused again counts once. */
   readonly trial: string;
-  /** The provider answered 401, 402 or 403, and the trial ended on it. */
+  /** The provider refused the trial for good (401, 402, 403, an unknown model). */
   readonly refusedByProvider: boolean;
 }
 

@@ -1,38 +1,50 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { LedgerItem } from "../../core/model/ledger-update.ts";
 import { SandboxError } from "../../core/ports/sandbox.ts";
 import type { Agent } from "../../runner/agents/agent.ts";
 import { asking, runAsking } from "./run-asking.ts";
 import { aScene } from "./run-scene.ts";
 
 describe("trials with a model", () => {
-  test("that a provider refuses five times in a row stop the others before they start", async () => {
-    const names = ["a", "b", "c", "d", "e", "f", "g"];
-    const scene = await aScene({ plays: Object.fromEntries(names.map((name) => [name, {}])) });
-    const fault = {
-      kind: "status",
-      on: "any",
-      status: 403,
-      headers: {},
-      after: 0,
-      times: null,
-    } as const;
-    const { server, outcomes, budget } = await runAsking(scene, {
-      faults: [fault],
-      over: { concurrency: 1 },
-    });
-    const categories = outcomes.map((each) =>
-      each.kind === "unscored" ? each.category : "scored",
-    );
-    expect(categories).toEqual([
-      ...Array<string>(5).fill("provider_auth"),
-      "circuit_open",
-      "circuit_open",
-    ]);
-    expect(server.modelRequests()).toHaveLength(5);
-    expect(budget?.spent).toMatchObject({ rollouts: 5, tokens: 0 });
-  });
+  test.each([
+    { status: 403, category: "provider_auth" },
+    { status: 402, category: "api_error" },
+  ])(
+    "C-18: that a provider refuses five times ($status) keep others from starting",
+    async (refusal) => {
+      const { status, category } = refusal;
+      const plays = { a: {}, b: {}, c: {}, d: {}, e: {}, f: {}, g: {} };
+      const ledgerItems = new Map<string, LedgerItem>();
+      const scene = await aScene({ plays, ledgerItems });
+      const fault = {
+        kind: "status",
+        on: "any",
+        status,
+        headers: {},
+        after: 0,
+        times: null,
+      } as const;
+      const { server, outcomes, budget } = await runAsking(scene, {
+        faults: [fault],
+        over: { concurrency: 1 },
+      });
+      const categories = outcomes.map((each) =>
+        each.kind === "unscored" ? each.category : "scored",
+      );
+      expect(categories).toEqual([
+        ...Array<string>(5).fill(category),
+        "circuit_open",
+        "circuit_open",
+      ]);
+      expect(server.modelRequests()).toHaveLength(5);
+      expect(budget?.spent).toMatchObject({ rollouts: 5, tokens: 0 });
+      // Other processes of the command are stopped by the pot.
+      const head = [...ledgerItems].find(([key]) => key.endsWith("/head"))?.[1];
+      expect(head).toMatchObject({ stop: { kind: "breaker" } });
+    },
+  );
 
   test("whose provider says that more was used than can be end the run's spending", async () => {
     const scene = await aScene({ plays: { a: {}, b: {}, c: {} } });
