@@ -227,7 +227,10 @@ Write the customer's order id to /app/order.txt. Ask the customer for it.
       const first = asked.findIndex((body) => body.includes(FACT));
       expect(first).toBeGreaterThan(0);
       expect(asked.some((body) => body.includes("viridian"))).toBe(false);
-      expect(asked.slice(first).every((body) => body.includes("Which order id"))).toBe(true);
+      // One session: the model is sent the answer behind the question.
+      expect(asked.some((body) => body.includes(FACT) && body.includes("Which order id"))).toBe(
+        true,
+      );
     },
   );
 
