@@ -25,6 +25,14 @@ if [ -z "$uid" ]; then
   uid=$AGENT_UID gid=$AGENT_UID home=/home/$AGENT_NAME
 fi
 case $home in /?*) ;; *) home=/home/$AGENT_NAME ;; esac
+# What follows gives a home to the agent: one of the system's would be its way to other users.
+case $home in
+  /bin | /sbin | /lib | /lib64 | /usr | /usr/bin | /usr/sbin | /usr/lib | /usr/lib/* | /usr/games | \
+  /usr/local | /usr/local/bin | /usr/local/sbin | /usr/local/lib | /etc | /etc/* | /boot | /dev | \
+  /dev/* | /proc | /proc/* | /sys | /sys/* | /run | /var | /var/lib | /logs | /logs/* | /tests | \
+  /tests/* | /verifier | /verifier/* | /solution | /solution/* | /oracle | /oracle/*)
+    refuse "the home $home of user $AGENT_NAME belongs to the system" ;;
+esac
 
 # --- no way to another user: passwords locked, sudo rules that ask for none removed
 [ -n "$open" ] && sed -i 's/^\([^:]*\):[^:]*:/\1:x:/' /etc/passwd

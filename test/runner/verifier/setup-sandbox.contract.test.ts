@@ -81,6 +81,16 @@ describe.each(WORLDS)("set-up on $name", (world) => {
     });
   });
 
+  test("a user whose home is the system's is refused, and nothing is given to it", async () => {
+    const sandbox = await open.makeSandbox();
+    await sh(sandbox, "mkdir -p /usr/sbin; echo 'tool:x:77:77::/usr/sbin:/bin/sh' >>/etc/passwd");
+    await expect(setUp(sandbox, "/app", "tool")).rejects.toMatchObject({
+      failure: "unsupported",
+      message: "sandbox set-up: the home /usr/sbin of user tool belongs to the system",
+    });
+    expect(await sh(sandbox, "stat -c %u /usr/sbin")).toBe("0");
+  });
+
   test("a last line without its end is read, and the agent's comes behind it", async () => {
     const sandbox = await open.makeSandbox();
     await sh(
