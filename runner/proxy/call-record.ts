@@ -139,9 +139,9 @@ export class CallRecord {
       redactor,
       limits,
     );
-    const translation = this.prepared?.translation ?? null;
+    const isTranslated = (this.prepared?.translation ?? null) !== null;
     const asked = recordBody(
-      { value: translation?.agentBody ?? null, sizeChars: this.requestBytes },
+      { value: isTranslated ? this.prepared?.agentBody : null, sizeChars: this.requestBytes },
       redactor,
       limits,
     );
@@ -159,7 +159,7 @@ export class CallRecord {
         path: redactor.text(this.path),
         headers: this.requestHeaders,
         body: request.body,
-        ...(translation === null ? {} : { agent_body: asked.body }),
+        ...(isTranslated ? { agent_body: asked.body } : {}),
       },
       response: {
         timestamp: localStamp(endedAt),

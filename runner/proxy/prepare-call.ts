@@ -26,11 +26,12 @@ export interface PreparedCall {
   readonly bytes: Buffer;
   /** The same, parsed, for the record. */
   readonly body: JsonRecord;
+  /** As the agent sent it. */
+  readonly agentBody: JsonRecord;
 }
 
-/** What a translated request was before, and what its reply needs. */
+/** What of a translated request its reply and its record need. */
 export interface CallTranslation {
-  readonly agentBody: JsonRecord;
   /** Of Responses alone: how the agent knows its tools, by the names that were sent. */
   readonly tools: ReadonlyMap<string, KnownTool>;
   readonly leftOut: readonly string[];
@@ -90,6 +91,7 @@ export function prepareCall(
     purpose,
     bytes: edits.size === 0 ? incoming.bytes : Buffer.from(changed),
     body: sent,
+    agentBody: body,
   };
 }
 

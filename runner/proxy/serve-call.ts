@@ -156,6 +156,7 @@ async function relay(
   const isBound = !claim.unbounded.includes("output without a limit");
   const outputCap = isBound ? claim.tokens.output : null;
   const { outputChars, failure } = await relayReply(context, { ...served, outputCap }, reply);
+  record.outputChars = outputChars;
   if (failure instanceof CallStop) endStopped(served, failure);
   else if (failure instanceof TranslationError) answerUntold(context, served, failure);
   else if (isBrokenOff(failure)) {
@@ -171,7 +172,8 @@ function answerUntold(
   { record, agent, call }: ModelCall,
   { failure, message }: TranslationError,
 ): void {
-  if (failure === "unreadable") record.end = "cut";
+  // A page of a gateway's is told as what it is; anything else has broken off for the agent.
+  if (failure === "unreadable" && record.replyFailure === null) record.end = "cut";
   const status = record.replyFailure === "rejected" ? 400 : 502;
   agent.sendError(call.protocol, {
     status,

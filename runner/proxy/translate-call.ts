@@ -43,7 +43,7 @@ export function translateCall(
   return {
     ...call,
     sentProtocol: to,
-    translation: { agentBody: call.body, tools, leftOut },
+    translation: { tools, leftOut },
     facts: inspectRequest(to, body, path),
     bytes: Buffer.from(JSON.stringify(body)),
     body,

@@ -32,9 +32,13 @@ export function readResponsesRequest(
   const tools = readResponsesTools(listOf(fields.take("tools")), toolChoice, leftOut);
   const parallel = fields.take("parallel_tool_calls");
   const reasoning = new FieldReader(fields.take("reasoning"));
+  // A summary of the thoughts is what the agent gets of them.
+  reasoning.take("summary");
   const text = new FieldReader(fields.take("text"));
-  // Whether the provider keeps the reply changes nothing of it.
+  // Whether the provider keeps the reply changes nothing of it; sealed thoughts are kept here.
   fields.take("store");
+  for (const name of listOf(fields.take("include")))
+    if (name !== "reasoning.encrypted_content") leftOut.add(`include ${String(name)}`);
   const conversation = {
     model: textOf(fields.take("model")) ?? "",
     stream: fields.take("stream") === true,

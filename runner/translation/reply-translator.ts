@@ -115,14 +115,13 @@ export class ReplyTranslator {
   #takePieces(pieces: readonly ReplyPiece[]): string {
     const { failure } = this.#reader;
     if (failure !== null) throw new TranslationError("unreadable", failure);
-    let text = "";
+    let text = pieces.length === 0 ? "" : this.#begin();
     for (const piece of pieces) {
       this.#count(piece);
       const told = this.#keeper.take(piece);
       if (told !== null) text += this.#sequenced(told);
     }
-    if (text === "" || this.#hasBegun) return text;
-    return this.#begin() + text;
+    return text;
   }
 
   /** Some of a reply is kept until its end, so its length must have one. */
@@ -141,7 +140,9 @@ export class ReplyTranslator {
     }
   }
 
+  /** Comes before all blocks, and numbers its events before theirs. */
   #begin(): string {
+    if (this.#hasBegun) return "";
     this.#hasBegun = true;
     return this.#stream?.begin() ?? "";
   }
@@ -152,8 +153,8 @@ export class ReplyTranslator {
     if (failure !== null) throw new TranslationError("unreadable", failure);
     if (told === null)
       throw new TranslationError("incomplete", "the provider's answer ended before its end");
+    const begun = this.#begin();
     const blocks = this.#sequence.flush();
-    const begun = this.#hasBegun ? "" : this.#begin();
     // Several servers say that a turn with calls is finished.
     const stop = told === "turn" && this.#sequence.hasCalls ? "calls" : told;
     const end: ReplyEnd = { stop, stopSequence, reading };

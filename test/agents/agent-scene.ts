@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stateDir } from "../../api/state-dir.ts";
-import type { RequestRow } from "../../core/model/exchange.ts";
+import type { ModelProtocol, RequestRow } from "../../core/model/exchange.ts";
 import { TrajectoryEvent } from "../../core/model/trajectory.ts";
 import type { OpenModels } from "../../core/ports/model-access.ts";
 import type { PreparedImage, Sandbox, SandboxBackend } from "../../core/ports/sandbox.ts";
@@ -19,6 +19,7 @@ import { aTask } from "../core/plan/plan-builders.ts";
 import type { ModelScriptInput } from "../fakes/model-server/model-script.ts";
 import type { ModelServer } from "../fakes/model-server/start-model-server.ts";
 import { aModelServer, aProxy, atEnd, MODEL } from "../runner/proxy/proxy-fixture.ts";
+import { translatingUpstream } from "../runner/translation/translating-proxy.ts";
 import { type AttemptFiles, attemptFiles } from "../runner/verifier/attempt-files.ts";
 import { dockerHost } from "../setup/docker-host.ts";
 
@@ -79,6 +80,8 @@ export interface AgentWish {
   readonly effort?: string;
   readonly prompt: string;
   readonly script: Partial<ModelScriptInput>;
+  /** What the provider speaks, where that is not the agent's own dialect. */
+  readonly provider?: ModelProtocol;
   readonly wallSec?: number;
   readonly idleSec?: number;
 }
@@ -126,12 +129,16 @@ export async function runAgent(
   const socketDir = mkdtempSync(join(tmpdir(), "bench-agents-"));
   atEnd(async () => rmSync(socketDir, { recursive: true, force: true }));
   const socketPath = join(socketDir, "models.sock");
+  const spoken = agent.models?.protocols[0] ?? "anthropic-messages";
   const { proxy, rows } = await aProxy(server.origin, {
     listen: { kind: "unix", path: socketPath },
+    ...(wish.provider === undefined
+      ? {}
+      : { upstreams: [translatingUpstream(server.origin, spoken, wish.provider)] }),
   });
   const { port } = await sandbox.forward(socketPath);
   const models: OpenModels = {
-    protocol: agent.models?.protocols[0] ?? "anthropic-messages",
+    protocol: spoken,
     origin: `http://127.0.0.1:${String(port)}`,
     token: proxy.token,
     model: MODEL,
