@@ -141,6 +141,15 @@ function asksForInternet(task: RefusableTask): boolean {
   return modesOf(task).includes("public");
 }
 
+/** MCP servers, by name, that are not programs of the image and do not listen in the sandbox itself. */
+function farServers({ config }: RefusableTask): string[] {
+  return config.sandbox.mcpServers.flatMap(({ name, transport, url }) => {
+    if (transport === "stdio") return [];
+    const [, host = ""] = /^[a-z]+:\/\/(?:[^/@]*@)?(\[[^\]]*\]|[^/:?#]*)/iu.exec(url ?? "") ?? [];
+    return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/iu.test(host) ? [] : [name];
+  });
+}
+
 function lackingCapabilities(
   task: RefusableTask,
   caps: SandboxCaps,
@@ -173,6 +182,11 @@ function lackingNetwork(task: RefusableTask, caps: SandboxCaps, facts: RefusalFa
     ];
   }
   const { setup, agent, verifier } = givenNetworks(task.config, caps);
+  const [far] = agent === "closed" && !mayRunClosed ? farServers(task) : [];
+  if (far !== undefined)
+    return [
+      `gives its agent no network, and MCP server ${far} lies outside of the sandbox (--without-internet runs it without)`,
+    ];
   if (said.includes("no-network") && caps.noNetwork === "none") return ["cannot cut the network"];
   return new Set([setup, agent, verifier]).size > 1 && caps.noNetwork === "sandbox"
     ? ["cannot cut the network for one phase alone"]

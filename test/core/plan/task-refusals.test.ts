@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { TaskConfig } from "../../../core/model/task.ts";
+import type { RunSettingsInput } from "../../../core/model/settings.ts";
+import { McpServer, type TaskConfig } from "../../../core/model/task.ts";
 import type { BenchError } from "../../../core/errors.ts";
 import { planRun } from "../../../core/plan/plan-run.ts";
 import type { PlanRequest } from "../../../core/plan/plan-run.ts";
@@ -93,6 +94,39 @@ describe("a task that cannot run there", () => {
       }),
     ).toContain("open internet");
   });
+
+  test.each([
+    ["https://mcp.example/sse", "public", true, []],
+    [
+      "https://mcp.example/sse",
+      "no-network",
+      true,
+      [/^--env local gives its agent no network, and MCP server tide lies/u],
+    ],
+    ["https://127.0.0.1.example/mcp", null, false, [/MCP server tide lies outside/u]],
+    ["http://user@mcp.example:80/", null, false, [/MCP server tide lies outside/u]],
+    ["http://127.0.0.1:8080/mcp", "no-network", true, []],
+    ["http://localhost/mcp", null, false, []],
+    ["http://[::1]:9/mcp", null, false, []],
+  ] as const)(
+    "is refused to agents where its MCP server cannot be reached: %s under %s, open internet %s",
+    (url, networkMode, publicNetwork, reasons) => {
+      const task = aTask("talks");
+      const server = { name: "tide", transport: "streamable-http" as const, url };
+      task.config.sandbox.mcpServers = [McpServer.parse(server)];
+      task.config.sandbox.networkMode = networkMode;
+      const caps = { ...ALL_CAPS, publicNetwork };
+      const skippedFor = (over: Partial<RunSettingsInput>) =>
+        planRun(aRequest({ tasks: [aTask("a"), task], caps, settings: someSettings(over) }))
+          .skipped;
+      const skipped = skippedFor({ agent: "script" });
+      expect(skipped).toHaveLength(reasons.length);
+      for (const [index, reason] of reasons.entries())
+        expect(skipped[index]?.reason).toMatch(reason);
+      expect(skippedFor({ agent: "script", withoutInternet: true })).toEqual([]);
+      expect(skippedFor({ agent: "oracle" })).toEqual([]);
+    },
+  );
 
   test("is refused to an agent that cannot be kept apart from the verifier, not to the controls", () => {
     const caps = { ...ALL_CAPS, uidSeparation: false };
