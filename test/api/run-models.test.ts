@@ -57,7 +57,7 @@ describe("a run's models", () => {
     expect(await resolve({ agent: "oracle", model: "nobody/knows" })).toBeNull();
   });
 
-  test("a dollar cap needs a known price, and a cap in tokens does not", async () => {
+  test("a dollar cap needs a known price, and a cap in tokens does not (C-38)", async () => {
     const model = "xiaomi/mimo-v2.6-flash";
     for (const cap of [{ maxCostUsd: 0 }, { maxCostPerTrialUsd: 1 }]) {
       const error = await refusal({ model, ...cap });

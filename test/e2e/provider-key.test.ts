@@ -86,7 +86,7 @@ function holders(texts: readonly string[], command: number): string[] {
     });
 }
 
-test("the provider's key is in no file, no process and no log, however it is spelled", async () => {
+test("C-58: the provider's key is in no file, no process and no log, however it is spelled", async () => {
   await using scratch = await scratchDir();
   const { path } = scratch;
   // Nobody else's on this machine.

@@ -53,7 +53,7 @@ describe("an agent that asks a model", () => {
     expect(run.stdout).not.toContain("Budget:");
   });
 
-  test("never spends past the cap at -j 4; what is left runs when the cap is raised", async () => {
+  test("never spends past the cap at -j 4; what is left runs when the cap is raised (C-32)", async () => {
     await using scratch = await scratchDir();
     await writeModelTasks(scratch.path, 12, 3);
     const server = await aProvider();
@@ -97,7 +97,7 @@ describe("an agent that asks a model", () => {
     expect(second.stdout).toMatch(/^Budget: \$\d+\.\d+ spent of a \$\d+\.\d+ cap$/mu);
   });
 
-  test("starts nothing under a cap of 0, and spends nothing", async () => {
+  test("starts nothing under a cap of 0, and spends nothing (C-34)", async () => {
     await using scratch = await scratchDir();
     await writeModelTasks(scratch.path, 2, 1);
     const server = await aProvider();
@@ -112,7 +112,7 @@ describe("an agent that asks a model", () => {
     expect(run.stderr).not.toContain("at a time");
   });
 
-  test("that reaches the cap of its own trial is graded, with its limit", async () => {
+  test("that reaches the cap of its own trial is graded, with its limit (C-20)", async () => {
     await using scratch = await scratchDir();
     await writeModelTasks(scratch.path, 1, 6);
     const server = await aProvider();

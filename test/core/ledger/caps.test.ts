@@ -20,7 +20,7 @@ describe("caps as they are typed", () => {
     expect(parseTrialCap(null)).toBeNull();
   });
 
-  test("a cap of 0 is a cap", () => {
+  test("a cap of 0 is a cap (C-34)", () => {
     expect(parseCaps({ ...none, maxCostUsd: 0, maxRollouts: 0 })).toMatchObject({
       microUsd: 0,
       rollouts: 0,
@@ -28,7 +28,7 @@ describe("caps as they are typed", () => {
   });
 
   test.each([-1, -0.000_001, Number.NaN, Number.POSITIVE_INFINITY, 1e15])(
-    "a cap of %s is a usage error that names the flag and the value",
+    "a cap of %s is a usage error that names the flag and the value (C-34)",
     (value) => {
       const caps = (): unknown => parseCaps({ ...none, maxCostUsd: value });
       expect(caps).toThrow(BenchError);

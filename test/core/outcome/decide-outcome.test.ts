@@ -74,7 +74,7 @@ test("a sandbox lost after the reward was read takes no score away", () => {
   });
 });
 
-test("a budget stop and a sleeping host void even a reward", () => {
+test("a budget stop (C-20) and a sleeping host void even a reward", () => {
   expect(decideOutcome({ ...GRADED, stop: { kind: "budget", message: "$5 spent" } })).toMatchObject(
     {
       kind: "unscored",

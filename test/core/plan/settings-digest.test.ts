@@ -91,6 +91,14 @@ describe("the settings digest", () => {
     expect(new Set(digests).size).toBe(digests.length);
   });
 
+  test("C-20: tells runs apart whose trials have caps of their own that differ", () => {
+    const cappedAt = (maxCostPerTrialUsd: number | null) =>
+      scoreSettings(someSettings({ maxCostPerTrialUsd }), CONTROL_FACTS);
+    const name = "max_cost_per_trial_usd";
+    expect(differingSettings(cappedAt(null), cappedAt(1))).toEqual([`${name}: null -> 1`]);
+    expect(differingSettings(cappedAt(1), cappedAt(2))).toEqual([`${name}: 1 -> 2`]);
+  });
+
   test("tells a prompt in the task's place from one behind it", () => {
     const [replaced, followed] = [{ prompts: ["a"] }, { extraInstructions: ["a"] }].map((wish) =>
       digestOfSettings(someSettings(wish)),

@@ -142,6 +142,31 @@ test("6 passed, 2 failed, 1 void give 75% of the scored, and bounds of 67% and 7
   expect(views.planned.interval_95?.map((end) => Math.round(end * 100))).toEqual([35, 94]);
 });
 
+test("C-21: one pass and two time-outs without a score are 33%, between 33% and 100%, never 100% alone", () => {
+  const timedOut = { unscored: "idle_timeout" } as const;
+  const summary = summarize([
+    aRecord({ taskName: "a" }),
+    aRecord({ taskName: "b", ...timedOut }),
+    aRecord({ taskName: "c", ...timedOut }),
+  ]);
+  expect(summary).toMatchObject({ score: "33.3%", score_ratio: 1 / 3, passed: 1, total: 3 });
+  const { planned, scored } = summary.views;
+  expect(planned).toMatchObject({
+    passed: 1,
+    trials: 3,
+    pass_rate: 1 / 3,
+    lowest: 1 / 3,
+    highest: 1,
+  });
+  // The other view says of how many it is.
+  expect(scored).toMatchObject({ passed: 1, trials: 1, pass_rate: 1 });
+  // An agent that tries again until it has three verdicts is not below one that gave up on two of them.
+  const patient = summarize(
+    ["a", "b", "c"].map((taskName, at) => aRecord({ taskName, reward: at < 2 ? 1 : 0 })),
+  );
+  expect(patient.views.planned.pass_rate).toBeGreaterThan(planned.pass_rate ?? 1);
+});
+
 test("stopped and never started trials are in the coverage, not in total and score (C-14)", () => {
   const summary = summarize(
     [

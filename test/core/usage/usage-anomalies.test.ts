@@ -63,6 +63,6 @@ test.each<[string, UsageReading]>([
   ["nothing-used", chat({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })],
   ["incomplete", chat({})],
   ["incomplete", anthropic({ input_tokens: 4 })],
-])("impossible usage is %s, never a number", (kind, reading) => {
+])("impossible usage is %s, never a number (C-36)", (kind, reading) => {
   expect(anomaly(reading)).toBe(kind);
 });

@@ -52,7 +52,12 @@ test("a call's worst case is asked for in dollars and tokens, and its lease is t
 
 test("the pot's refusals, each by its own name, and the trial's own limit are told apart", async () => {
   const account = new FakeAccount();
-  const refused = { kind: "refused", why: "the pot is empty", unit: "microUsd", heldMs: 3 } as const;
+  const refused = {
+    kind: "refused",
+    why: "the pot is empty",
+    unit: "microUsd",
+    heldMs: 3,
+  } as const;
   account.answer = { ...refused, by: "budget" };
   expect(await gateOf(account).reserve(CLAIM, signal)).toEqual({
     kind: "refused",
@@ -76,6 +81,19 @@ test("what has no bound or no price is refused under a cap, and only there", asy
   expect(await answerTo(unbounded, false, false)).toBe("lease");
   expect(await answerTo(unpriced, true, false)).toBe("unpriced");
   expect(await answerTo(unpriced, false, true)).toBe("lease");
+});
+
+test("C-35: the pot is told of every token, those of the cache included", async () => {
+  const account = new FakeAccount();
+  const tokens = {
+    input: 3,
+    output: 997,
+    cacheRead: 183_000,
+    cacheWrite5m: 900,
+    cacheWrite1h: 100,
+  };
+  await gateOf(account).settle({ id: "1" }, { kind: "used", tokens, costMicroUsd: 1 });
+  expect(account.told).toMatchObject([["1", { tokens: 185_000 }]]);
 });
 
 test("real figures and zeros are told; a figure that never came is not, and stays charged", async () => {

@@ -11,7 +11,7 @@ const LIMITS = { maxStringChars: 1000, maxBodyChars: 100_000 };
 
 const secret = fc.string({ unit: "grapheme-ascii", minLength: 12, maxLength: 60 });
 
-test("a known secret is found in every encoding, wherever in a text it stands", () => {
+test("a known secret is found in every encoding, wherever in a text it stands (C-58)", () => {
   fc.assert(
     fc.property(secret, fc.string(), fc.string(), (value, before, after) => {
       const own = new Redactor([value]);
@@ -59,7 +59,7 @@ test.each([
   `xai-${"a".repeat(30)}`,
   `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.${"a".repeat(43)}`,
   "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----",
-])("a key of the shape %s is redacted", (key) => {
+])("a key of the shape %s is redacted (C-58)", (key) => {
   const text = redactor.text(`the key is ${key} and no more`);
   expect(text).toContain(PLACEHOLDER);
   expect(text).not.toContain(key.slice(8));
@@ -73,7 +73,7 @@ test.each([
   ["export GITHUB_TOKEN=abcdefgh12345", `export GITHUB_TOKEN=${PLACEHOLDER}`],
   ["postgres://user:hunter22@db/x", `postgres://user:${PLACEHOLDER}@db/x`],
   ["https://x/y?access_token=abcdefgh&z=1", `https://x/y?access_token=${PLACEHOLDER}&z=1`],
-])("%s loses its secret and keeps its name", (text, expected) => {
+])("%s loses its secret and keeps its name (C-58)", (text, expected) => {
   expect(redactor.text(text)).toBe(expected);
 });
 
