@@ -92,40 +92,53 @@ case $work in
 esac
 
 # --- its home: root's tools that live in dot folders are copied, its keys and caches are not
-[ -d "$home" ] || mkdir -p "$home"
+set --
 if [ "$home" != /root ] && [ "$work" != /root ]; then
   for folder in /root/.[!.]*; do
     [ -d "$folder" ] && [ ! -L "$folder" ] || continue
     case $folder in */.ssh | */.gnupg | */.aws | */.cache | */.docker | */.kube) continue ;; esac
     wait # no set-id bit is copied
+    [ -d "$home" ] || mkdir -p "$home"
     [ -e "$home/$(basename "$folder")" ] || cp -a "$folder" "$home/"
   done
-  chmod 700 /root
+  set -- /root
 fi
+
+# --- logs: the agent owns two folders of it; the verifier's does not exist for the agent
+had_logs=
+if [ -e /logs ] || [ -L /logs ]; then
+  had_logs=1
+  if [ -L /logs ] || [ ! -d /logs ]; then rm -f /logs; mkdir /logs; fi
+  for folder in /logs/agent /logs/artifacts; do [ -L "$folder" ] && rm -f "$folder"; done
+  rm -rf /logs/verifier
+fi
+reserve=
+[ -d /logs/.reserve ] || reserve=/logs/.reserve
+mkdir -p "$home" /logs/agent /logs/artifacts $reserve || refuse "/logs or a home cannot be made"
+if [ -n "$had_logs" ]; then
+  chown 0:0 /logs && chmod 755 /logs /logs/agent /logs/artifacts || refuse "/logs is not root's"
+fi
+
+# --- what is root's alone, then what is the agent's
+for folder in /oracle /solution /verifier /tests; do
+  [ -d "$folder" ] && [ ! -L "$folder" ] || continue
+  [ -O "$folder" ] || chown 0:0 "$folder"
+  set -- "$@" "$folder"
+done
+[ -z "$reserve$*" ] || chmod 700 "$@" $reserve
 set -- "$home"
 case $work in /tmp | /var/tmp) ;; *) set -- "$@" "$work" ;; esac
 for folder in /output /outputs; do
   [ -d "$folder" ] && [ ! -L "$folder" ] && set -- "$@" "$folder"
 done
+if [ -n "$had_logs" ]; then
+  chown -h "$uid:$gid" /logs/agent /logs/artifacts || refuse "/logs/agent is not the agent's"
+else set -- "$@" /logs/agent /logs/artifacts
+fi
 chown -R -h "$uid:$gid" "$@" || refuse "the workspace cannot be given to the agent"
 
-# --- logs: the agent owns two folders of it; the verifier's does not exist for the agent
-if [ -e /logs ] || [ -L /logs ]; then
-  if [ -L /logs ] || [ ! -d /logs ]; then rm -f /logs; mkdir /logs; fi
-  for folder in /logs/agent /logs/artifacts; do [ -L "$folder" ] && rm -f "$folder"; done
-  rm -rf /logs/verifier
-  mkdir -p /logs/agent /logs/artifacts
-  chown 0:0 /logs && chmod 755 /logs /logs/agent /logs/artifacts || refuse "/logs is not root's"
-else
-  mkdir /logs /logs/agent /logs/artifacts || refuse "/logs cannot be made"
-fi
-chown -h "$uid:$gid" /logs/agent /logs/artifacts || refuse "/logs/agent is not the agent's"
-for folder in /oracle /solution /verifier /tests; do
-  [ -d "$folder" ] && [ ! -L "$folder" ] && chown 0:0 "$folder" && chmod 700 "$folder"
-done
 # --- room for a verdict, in bytes and in names, whatever the agent does with the disk (attack 21)
-if [ ! -d /logs/.reserve ]; then
-  mkdir -m 700 /logs/.reserve || refuse "/logs cannot be written"
+if [ -n "$reserve" ]; then
   head -c 2000000 /dev/zero >/logs/.reserve/bytes || refuse "there is no room on the disk"
   for name in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     : >"/logs/.reserve/$name"
