@@ -18,8 +18,10 @@ cd "$dir"
 read -r pid rest < /proc/self/stat
 # The file is the machine's root's; in a user namespace the call is allowed, the file is not.
 { echo ${SANDBOX_HOSTNAME} > /proc/sys/kernel/hostname; } 2>&- || hostname ${SANDBOX_HOSTNAME}
-if command -v ip > /dev/null; then ip link set lo up
-else perl -e 'socket(my $s, 2, 2, 0) && ioctl($s, 0x8914, pack("a16 s x22", "lo", 0x41)) or die "lo: $!\\n"'; fi
+# Beside the mounts, which it does not need.
+if command -v ip > /dev/null; then ip link set lo up &
+else perl -e 'socket(my $s, 2, 2, 0) && ioctl($s, 0x8914, pack("a16 s x22", "lo", 0x41)) or die "lo: $!\\n"' & fi
+loopback=$!
 [ -z "$template" ] || cp --sparse=always "$template" disk.img
 mount -n -a -T roots
 # An image may have put a link where a folder is needed, and then the mount would land elsewhere.
@@ -52,6 +54,7 @@ done
 unset IFS
 set +f
 if [ "$count" != 0 ]; then echo "$count mounts are missing" >&2; exit 1; fi
+wait "$loopback"
 cd ns
 pivot_root . old
 cd /

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CgroupLayout, findCgroupLayout } from "./cgroup/cgroup-layout.ts";
 import { BOUNDING_SET, NAMESPACES } from "./command/enter-sandbox.ts";
@@ -8,7 +8,7 @@ import { hasReaper } from "./rootless/reaper-words.ts";
 import { findEntrance } from "./rootless/find-entrance.ts";
 import { findTool, runTool } from "../run-tool.ts";
 import { launcherWords } from "./seccomp/launcher-words.ts";
-import { removeTree, type StateFolder } from "./state-folder.ts";
+import type { StateFolder } from "./state-folder.ts";
 
 /** One thing that local sandboxes need or can use, and whether this machine has it. */
 export interface LocalCheck {
@@ -68,10 +68,13 @@ export async function probeLocal(state: StateFolder | null): Promise<LocalProbe>
   const none: CgroupLayout = { tracking: null, limits: {} };
   if (checks.some(({ holds }) => !holds) || state === null)
     return { checks, cgroups: none, hasDiskLimit: false, hasSeccomp: false };
-  checks.push(checkTools(), await checkReaper());
+  const [reaper, trial, hasSeccomp] = await Promise.all([
+    checkReaper(),
+    tryMounts(state),
+    trySeccomp(),
+  ]);
+  checks.push(checkTools(), reaper);
   const cgroups = readCgroupLayout();
-  const trial = await tryMounts(state);
-  const hasSeccomp = await trySeccomp();
   const limits = Object.keys(cgroups.limits);
   const { scope } = findPowers();
   const need = (name: string, holds: boolean, detail: string, next = DOCKER_NEXT): void => {
@@ -215,7 +218,8 @@ async function tryMounts(
     const words = result.stdout.split("\n").filter((word) => made || word !== "loop");
     return { words, complaint: result.stderr.trim().split("\n")[0] ?? "" };
   } finally {
-    await removeTree(dir);
+    // Ours alone and flat: its mounts went with the namespace.
+    rmSync(dir, { recursive: true });
   }
 }
 
