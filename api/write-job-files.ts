@@ -44,8 +44,9 @@ export async function readJobTree(
       quarantined.push({ path: stored.path, reason: attempt.reason });
   }
   // What a control used is known to be nothing.
-  const killed = plan.settings.model === null ? 0 : unfinished;
-  return { records, quarantined, trials: groupTrials(records, measurementOf(plan, job), killed) };
+  const unknown =
+    plan.settings.model === null ? {} : { killed: unfinished, unreadable: quarantined.length };
+  return { records, quarantined, trials: groupTrials(records, measurementOf(plan, job), unknown) };
 }
 
 /**

@@ -21,8 +21,13 @@ export interface JobTrials {
   readonly neverStarted: readonly string[];
   /** Attempts at another version of a task, with other settings, or of a task that is not planned. */
   readonly superseded: readonly TrialRecord[];
-  /** Attempts that could call a model and left no result: nobody counted what they cost. */
+  /**
+   * Attempts that could call a model and left no result that can be read or believed: nobody knows what
+   * they cost.
+   */
   readonly killedAttempts: number;
+  /** Those of them whose result.json is there, and torn, malformed or not what was sealed; absent for none. */
+  readonly unreadableAttempts?: number;
 }
 
 export interface PlannedTask {
@@ -37,16 +42,22 @@ export interface PlannedMeasurement {
   readonly tasks: readonly PlannedTask[];
 }
 
+export interface UnknownAttempts {
+  readonly killed?: number;
+  readonly unreadable?: number;
+}
+
 /**
  * Sorts attempts into trials. With a plan only attempts at the planned version of a planned task
  * count; without one (a job by BenchFlow, or a lost evaluation.json) the version of a task's last
  * attempt does. The result depends on the records alone, never on their order or on file times.
- * `killedAttempts` is how many beside them called models, and left no result.
+ * `unknown` says how many beside them called models: those that left no result, and those whose result is
+ * no evidence of anything.
  */
 export function groupTrials(
   records: readonly TrialRecord[],
   planned: PlannedMeasurement | null,
-  killedAttempts = 0,
+  { killed = 0, unreadable = 0 }: UnknownAttempts = {},
 ): JobTrials {
   const byTask = groupBy(records, (record) => record.taskName);
   const wanted = planned === null ? lastVersions(byTask) : plannedVersions(planned);
@@ -65,7 +76,8 @@ export function groupTrials(
     superseded: superseded.toSorted(
       (a, b) => compareNames(a.taskName, b.taskName) || compareAttempts(a, b),
     ),
-    killedAttempts,
+    killedAttempts: killed + unreadable,
+    unreadableAttempts: unreadable,
   };
 }
 

@@ -5,7 +5,7 @@ import type { TrialCounts } from "./count-trials.ts";
 import { controlOf } from "./classify-trial.ts";
 import { elapsedSecOf } from "./elapsed.ts";
 import { allAttempts, groupTrials } from "./group-trials.ts";
-import type { JobTrials, PlannedMeasurement } from "./group-trials.ts";
+import type { JobTrials, PlannedMeasurement, UnknownAttempts } from "./group-trials.ts";
 import { sumSpend } from "./sum-spend.ts";
 import type { Spend } from "./sum-spend.ts";
 
@@ -50,6 +50,8 @@ export interface FoundJob {
   readonly records: readonly TrialRecord[];
   readonly interrupted: readonly InterruptedAttempt[];
   readonly quarantined: readonly Quarantined[];
+  /** By whom the quarantined ones were made, as far as config.json tells; absent for nobody. */
+  readonly unreadable?: readonly RunBy[];
   /** Rollout names of attempts whose seal a later command wrote. */
   readonly recovered: readonly string[];
   /** Files of the attempts that count, by rollout name. */
@@ -73,8 +75,8 @@ export interface LoadedJob extends FoundJob, JobTrials {
 
 /** Groups and counts what was found; pure, and the same for any order of the records. */
 export function toLoadedJob(found: FoundJob): LoadedJob {
-  const killed = killedAttempts(found);
-  const trials = groupTrials(found.records, found.planned, killed);
+  const unknown = unknownAttempts(found);
+  const trials = groupTrials(found.records, found.planned, unknown);
   const started = whoRan(found);
   const agents = new Set(started.map((attempt) => attempt.agent ?? ""));
   const models = new Set(started.map((attempt) => attempt.model));
@@ -87,14 +89,16 @@ export function toLoadedJob(found: FoundJob): LoadedJob {
     model: models.size > 1 ? "(several)" : model,
     control: agents.size === 1 ? controlOf(agent) : null,
     counts: countTrials([trials]),
-    spend: sumSpend(allAttempts(trials), killed),
+    spend: sumSpend(allAttempts(trials), trials.killedAttempts),
     elapsedSec: elapsedSecOf(found.records),
   };
 }
 
 /** Those that could call a model; what a control used is known to be nothing. */
-function killedAttempts({ interrupted, asked }: FoundJob): number {
-  return interrupted.filter(({ model }) => (model ?? asked?.model ?? null) !== null).length;
+function unknownAttempts({ interrupted, unreadable = [], asked }: FoundJob): UnknownAttempts {
+  const asking = (attempts: readonly RunBy[]): number =>
+    attempts.filter(({ model }) => (model ?? asked?.model ?? null) !== null).length;
+  return { killed: asking(interrupted), unreadable: asking(unreadable) };
 }
 
 /** A job that was killed early, or has just begun, has no result that names its agent yet. */

@@ -54,7 +54,9 @@ export interface JobEvidence {
  * a resume with nothing to do changes no number.
  */
 export function summarizeJob(facts: JobFacts, evidence: JobEvidence): JobSummary {
-  const job = groupTrials(evidence.records, evidence.planned, evidence.killedAttempts);
+  const job = groupTrials(evidence.records, evidence.planned, {
+    killed: evidence.killedAttempts ?? 0,
+  });
   const counts = countTrials([job]);
   const suspects = suspectTrials([job]);
   const standing = job.trials.map((trial) => trial.record);

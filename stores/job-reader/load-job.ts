@@ -67,13 +67,17 @@ async function readJob({ jobsDir, jobName }: JobRef): Promise<LoadedJob> {
   const records: TrialRecord[] = [];
   const interrupted: InterruptedAttempt[] = [];
   const quarantined: Quarantined[] = [];
+  const unreadable: RunBy[] = [];
   const recovered: string[] = [];
   for await (const stored of readAttempts(path)) {
     const attempt = readEarlierAttempt(stored);
     if (stored.recovered) recovered.push(stored.rolloutName);
     if (attempt.kind === "ended") records.push(attempt.record);
     else if (attempt.kind === "unfinished") interrupted.push(readInterrupted(path, attempt));
-    else quarantined.push({ path: join(path, attempt.rolloutName), reason: attempt.reason });
+    else {
+      quarantined.push({ path: join(path, attempt.rolloutName), reason: attempt.reason });
+      unreadable.push(readInterrupted(path, attempt));
+    }
   }
   const evaluation = readEvaluation(path);
   const found = {
@@ -85,6 +89,7 @@ async function readJob({ jobsDir, jobName }: JobRef): Promise<LoadedJob> {
     records,
     interrupted,
     quarantined,
+    unreadable,
     recovered,
     files: new Map<string, AttemptFiles>(),
     summary: readJsonFile(join(path, "summary.json"), MAX_JOB_FILE_BYTES) ?? null,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { join } from "node:path";
+import { readFile, truncate } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   CALL,
@@ -51,6 +52,29 @@ describe("an agent that asks a model", () => {
     expect(job.summary.budget.held).toMatchObject({ cost_usd: 0, tokens: 0 });
     expect(run.stdout).toMatch(/^Cost: {6}\$\d+\.\d\d, 174,240 tokens$/mu);
     expect(run.stdout).not.toContain("Budget:");
+  });
+
+  test("whose result was torn cost what nobody knows any more, and the pot counts on", async () => {
+    await using scratch = await scratchDir();
+    await writeModelTasks(scratch.path, 1, 2);
+    const server = await aProvider();
+    const options = { cwd: scratch.path, env: providerEnv(server) };
+    expect((await runModelBench(options)).code).toBe(0);
+    const [torn] = (await readModelJob(join(scratch.path, "jobs"))).trials;
+    await truncate(join(torn?.dir ?? "", "result.json"), 200);
+    const again = await runModelBench(options);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stdout).toMatch(
+      /^Cost: {6}>=\$\d\.\d\d, >=58,080 tokens \(1 attempt left none that can be trusted\)$/mu,
+    );
+    const summary: unknown = JSON.parse(
+      await readFile(join(dirname(torn?.dir ?? ""), "summary.json"), "utf8"),
+    );
+    expect(summary).toMatchObject({
+      spend: { attempts: 2, uncounted_attempts: 1, unpriced_attempts: 1 },
+      // What it really cost was settled when it ran.
+      budget: { spent: { cost_usd: usd(4 * CALL_MICRO_USD), usd_unknown_trials: 0 } },
+    });
   });
 
   test("never spends past the cap at -j 4; what is left runs when the cap is raised (C-32)", async () => {

@@ -15,7 +15,7 @@ export function renderCost(job: JobTrials): string {
   if (isFree && spend.uncountedAttempts === 0 && spend.totalTokens === 0) {
     return "none: no model tokens were used";
   }
-  if (killed > 0) return renderAtLeast(spend, killed);
+  if (killed > 0) return renderAtLeast(spend, job);
   const tokens =
     spend.totalTokens === null ? "tokens not reported" : `${formatCount(spend.totalTokens)} tokens`;
   if (spend.costUsd === null || (spend.costUsd === 0 && spend.unpricedAttempts > 0)) {
@@ -30,11 +30,19 @@ export function renderCost(job: JobTrials): string {
 }
 
 /** What was counted, beside attempts that ended before anyone could count them. */
-function renderAtLeast({ costUsd, totalTokens }: Spend, killed: number): string {
-  const attempts = killed === 1 ? "1 killed attempt" : `${killed} killed attempts`;
-  const rest = `${attempts} left no count`;
+function renderAtLeast({ costUsd, totalTokens }: Spend, job: JobTrials): string {
+  const { unreadableAttempts: unreadable = 0 } = job;
+  const killed = job.killedAttempts - unreadable;
+  const rest = [
+    ...(killed === 0 ? [] : [`${attemptsOf(killed, "killed ")} left no count`]),
+    ...(unreadable === 0 ? [] : [`${attemptsOf(unreadable)} left none that can be trusted`]),
+  ].join(", ");
   if (totalTokens === null || totalTokens === 0) return `unknown (${rest})`;
   const dollars =
     costUsd === null || costUsd === 0 ? "not reported in USD" : `>=${formatDollars(costUsd)}`;
   return `${dollars}, >=${formatCount(totalTokens)} tokens (${rest})`;
+}
+
+function attemptsOf(count: number, kind = ""): string {
+  return count === 1 ? `1 ${kind}attempt` : `${count} ${kind}attempts`;
 }

@@ -46,7 +46,7 @@ test("a new job in which no trial started names no folder, since none is left", 
 });
 
 function costAfterKill(records: readonly TrialRecord[]): string | undefined {
-  const lines = renderFinalBlock(groupTrials(records, null, 1), FACTS);
+  const lines = renderFinalBlock(groupTrials(records, null, { killed: 1 }), FACTS);
   return lines
     .find((line) => line.startsWith("Cost:"))
     ?.slice("Cost:".length)
