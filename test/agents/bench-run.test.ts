@@ -81,6 +81,25 @@ test.for(
   },
 );
 
+test("bench run -a claude works on an endpoint that has no Messages, by translation", async () => {
+  await using scratch = await scratchDir();
+  await copyExample(scratch.path);
+  const { server, env } = await aProvider(SOLUTION);
+  const none = { ...env, XIAOMI_ANTHROPIC_BASE_URL: "none" };
+  const args = "run tasks -a claude -m xiaomi/mimo-v2.6-flash --env local".split(" ");
+  const run = await runBench(args, { cwd: scratch.path, env: none });
+  expect(run.code, run.stderr + run.stdout).toBe(0);
+  const job = await readModelJob(join(scratch.path, "jobs"));
+  expect(job.trials.map(({ result }) => result.outcome)).toMatchObject([{ reward: 1 }]);
+  for (const { rows } of job.trials)
+    for (const { protocol, translation } of rows)
+      expect({ protocol, to: translation?.to }).toEqual({
+        protocol: "anthropic-messages",
+        to: "openai-completions",
+      });
+  for (const { protocol } of server.modelRequests()) expect(protocol).toBe("openai-completions");
+});
+
 test("bench run -a acp:COMMAND runs any program of the image that speaks the protocol", async () => {
   await using scratch = await scratchDir();
   await copyExample(scratch.path);
