@@ -5,6 +5,7 @@ import { nameOwnFiles } from "./name-own-files.ts";
 import { openRunWorld } from "./open-run-world.ts";
 import { type EndedRun, runBenchmark } from "./run-benchmark.ts";
 import { summarizeEndedRun } from "./summarize-ended-run.ts";
+import { writeReports } from "./write-reports.ts";
 
 /** The settings of a run besides its two folders; the same names as the flags have (spec 3.2). */
 export type EvaluationConfigInput = Omit<RunSettingsInput, "tasksDir" | "jobsDir">;
@@ -92,7 +93,9 @@ export class Evaluation {
       onEvent: this.#options.onEvent ?? (() => undefined),
       signal: signal ?? new AbortController().signal,
     });
-    return resultOf(await runBenchmark(settings, world));
+    const run = await runBenchmark(settings, world);
+    await writeReports(run);
+    return resultOf(run);
   }
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { VERSION } from "./version.ts";
+import { VERSION } from "../core/tool-version.ts";
 
 // The version is answered before anything else is loaded: scripts ask for it often.
 const args = process.argv.slice(2);

@@ -5,12 +5,12 @@ import { agentsCommand } from "./agents-command.ts";
 import type { CliContext, ExitCode } from "./context.ts";
 import { type Ending, newCommand } from "./new-command.ts";
 import { inOwnNamespace } from "./own-namespace.ts";
+import { reportCommand } from "./report-commands.ts";
 import { runCommand } from "./run-command.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "../core/tool-version.ts";
 
 /** Commands of BenchFlow, or of this edition's plan, that do not exist yet: refused by name. */
 const UNBUILT_COMMANDS: readonly string[] = [
-  "report",
   "compare",
   "regrade",
   "review",
@@ -42,6 +42,7 @@ export async function runProgram(host: CliContext, args: readonly string[]): Pro
   for (const parent of [program, evaluation]) {
     parent.addCommand(runCommand(context, ending));
     parent.addCommand(resultsCommand(context, ending), { hidden: parent === evaluation });
+    parent.addCommand(reportCommand(context, ending), { hidden: parent === evaluation });
   }
   program.addCommand(evaluation, { hidden: true });
   program.addCommand(tasksCommand(context, ending));

@@ -10,6 +10,7 @@ const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 const fresh = `${root}dist.${process.pid}`;
 
 const shared = {
+  define: { BENCH_VERSION_OF_BUILD: JSON.stringify(version) },
   absWorkingDir: root,
   bundle: true,
   format: "esm",
@@ -34,7 +35,6 @@ await build({
   sourcemap: "linked",
   // What the cloud alone needs is loaded from its package when it is asked for (docs/decisions).
   external: ["@aws-sdk/*", "aws-cdk-lib", "aws-cdk-lib/*", "constructs", "@aws-cdk/toolkit-lib"],
-  define: { BENCH_VERSION_OF_BUILD: JSON.stringify(version) },
 });
 // What runs in the cloud: one file each, named by its hash there.
 for (const [name, entry] of [

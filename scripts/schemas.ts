@@ -12,6 +12,7 @@ import { ScriptFile } from "../core/model/model-script.ts";
 import { MatrixSummary } from "../core/model/matrix-summary.ts";
 import { ProviderFile } from "../core/model/provider-file.ts";
 import { ResultsRow } from "../core/model/results-row.ts";
+import { RunCard } from "../core/model/run-card.ts";
 import { RunSummary } from "../core/model/run-summary.ts";
 import { Seal } from "../core/model/seal.ts";
 import { JobSummary } from "../core/model/summary.ts";
@@ -45,6 +46,7 @@ const SCHEMAS: readonly SchemaFile[] = [
     io: "input",
   },
   { name: "agent-lock", title: "what bench agents lock writes", schema: AgentLock },
+  { name: "run-card", title: "run-card.json of a job or a run", schema: RunCard },
   { name: "job-document", title: "bench results --json", schema: JobDocument },
   { name: "trial-document", title: "a trial in bench results --json", schema: TrialDocument },
 ];

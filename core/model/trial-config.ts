@@ -40,5 +40,7 @@ export const TrialConfig = z.object({
   settings_digest: z.string(),
   verifier_timeout_sec: z.number(),
   verify_only_from: z.string().nullable(),
+  /** Name and version of what ran it; absent in files from before it was recorded. */
+  tool: z.string().optional(),
 });
 export type TrialConfig = z.infer<typeof TrialConfig>;

@@ -1,6 +1,7 @@
 import type { AttemptSpec } from "../model/trial.ts";
 import type { TrialConfig } from "../model/trial-config.ts";
 import type { Scene, SkillFields } from "../model/trial-result.ts";
+import { TOOL } from "../tool-version.ts";
 import { toLocalStamp } from "./local-stamp.ts";
 import { SINGLE_SHOT, toResultSource } from "./render-trial-result.ts";
 
@@ -57,6 +58,7 @@ export function renderTrialConfig(spec: AttemptSpec, facts: TrialConfigFacts): s
     settings_digest: spec.settingsDigest,
     verifier_timeout_sec: spec.verifierTimeoutSec,
     verify_only_from: spec.verifyOnlyFrom,
+    tool: TOOL,
   };
   return `${JSON.stringify(config, null, 2)}\n`;
 }

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { basename, relative, resolve } from "node:path";
+import { Evaluation } from "../core/model/evaluation.ts";
+import type { RunCard } from "../core/model/run-card.ts";
+import { buildRunCard } from "../core/report/build-run-card.ts";
+import type { ReportJob } from "../core/report/report-job.ts";
+import { controlOf } from "../core/results/classify-trial.ts";
+import { EVALUATION_FILE, findJobs } from "../stores/files/list-jobs.ts";
+import { loadJob } from "../stores/job-reader/load-job.ts";
+import { readReportJobs } from "../stores/job-reader/read-report-jobs.ts";
+import { readJsonFile } from "../stores/job-reader/read-text-file.ts";
+
+const MAX_EVALUATION_BYTES = 64 * 1024 * 1024;
+
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/**
+ * The run card of one job, or of every job below a folder, counted anew from the files; controls are
+ * told beside the scores. Nothing is written. Throws as `loadJob` does.
+ */
+export async function readRunCard(path: string, seed?: number): Promise<RunCard> {
+  const loaded = await loadJob(path);
+  const jobs = await readReportJobs(loaded.jobs);
+  if (loaded.kind === "evaluation") return jobCard(jobs, seed);
+  return runCard(loaded.path, jobs, seed);
+}
+
+/** The jobs at these folders, as reports read them. */
+export async function readJobsAt(paths: readonly string[]): Promise<ReportJob[]> {
+  const jobs: ReportJob[] = [];
+  for (const path of paths) jobs.push(...(await readReportJobs((await loadJob(path)).jobs)));
+  return jobs;
+}
+
+export function jobCard(jobs: readonly ReportJob[], seed?: number): RunCard {
+  const name = jobs[0]?.job.jobName ?? "";
+  return buildRunCard({ name, scope: "job", jobs, pathOf: () => ".", ...seeded(seed) }, sha256);
+}
+
+/** Of a run's jobs; their paths are told relative to `root`, so that the tree can move. */
+export function runCard(root: string, jobs: readonly ReportJob[], seed?: number): RunCard {
+  const from = resolve(root);
+  return buildRunCard(
+    {
+      name: basename(from),
+      scope: "run",
+      jobs,
+      pathOf: (path) => relative(from, resolve(path)),
+      ...seeded(seed),
+    },
+    sha256,
+  );
+}
+
+function seeded(seed: number | undefined): { seed?: number } {
+  return seed === undefined ? {} : { seed };
+}
+
+/** Folders of the oracle and nop jobs below a jobs folder, told by what they were asked to do. */
+export async function findControls(jobsDir: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { jobsDir: dir, jobName } of findJobs(jobsDir)) {
+    const path = `${dir}/${jobName}`;
+    const value = readJsonFile(`${path}/${EVALUATION_FILE}`, MAX_EVALUATION_BYTES);
+    const agent = Evaluation.safeParse(value).data?.config["agent"];
+    if (typeof agent === "string" && controlOf(agent) !== null) found.push(path);
+  }
+  return found;
+}

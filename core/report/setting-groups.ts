@@ -1,0 +1,143 @@
+import type { CardSetting } from "../model/run-card.ts";
+import { canonicalJson } from "../plan/canonical-json.ts";
+import { compareNames } from "../plan/compare-names.ts";
+import { groupBy } from "../plan/group-by.ts";
+import type { Sha256 } from "../ports/hash.ts";
+import type { Trial } from "../results/group-trials.ts";
+import { evidenceOf, type ReportJob } from "./report-job.ts";
+
+/** A trial with the job that it is of. */
+export interface ReportTrial {
+  readonly job: ReportJob;
+  readonly trial: Trial;
+}
+
+/** Trials that measured one thing, and the planned ones of their jobs that never started. */
+export interface SettingGroup {
+  readonly setting: CardSetting;
+  readonly jobs: readonly ReportJob[];
+  readonly trials: readonly ReportTrial[];
+  readonly neverStarted: readonly { readonly job: ReportJob; readonly taskName: string }[];
+}
+
+/**
+ * The trials by setting: agent and its versions, model asked and served, route, effort, sandbox, tool
+ * and task set (spec 1.10). A score over several settings would measure none of them. Trials that do
+ * not know which model served them go with their job's first that does.
+ */
+export function groupBySetting(jobs: readonly ReportJob[], sha256: Sha256): SettingGroup[] {
+  const parts = jobs.flatMap((job) => partsOf(job, sha256));
+  const groups = groupBy(parts, ({ setting }) => canonicalJson(setting));
+  return [...groups]
+    .toSorted(([a], [b]) => compareNames(a, b))
+    .flatMap(([, members]) => {
+      const [first] = members;
+      if (first === undefined) return [];
+      return {
+        setting: first.setting,
+        jobs: members.flatMap((member) => member.jobs),
+        trials: members.flatMap((member) => member.trials),
+        neverStarted: members.flatMap((member) => member.neverStarted),
+      };
+    });
+}
+
+/** A job's trials by what the trials themselves say of their setting. */
+function partsOf(job: ReportJob, sha256: Sha256): SettingGroup[] {
+  const trials = job.job.trials.map((trial) => ({ job, trial }));
+  const byTrial = groupBy(trials, (one) => canonicalJson(ownFacts(one)));
+  const known = [...byTrial.keys()].filter((key) => key !== UNKNOWN).toSorted(compareNames);
+  const neverStarted = job.job.neverStarted.map((taskName) => ({ job, taskName }));
+  return (known.length === 0 ? [UNKNOWN] : known).map((key, index) => {
+    const own = byTrial.get(key) ?? [];
+    const others = index === 0 && key !== UNKNOWN ? (byTrial.get(UNKNOWN) ?? []) : [];
+    const members = [...own, ...others];
+    return {
+      setting: settingOf(job, members, sha256),
+      jobs: [job],
+      trials: members,
+      neverStarted: index === 0 ? neverStarted : [],
+    };
+  });
+}
+
+/** What can differ within a job: it was resumed by another version, or the provider served another model. */
+function ownFacts({ job, trial }: ReportTrial) {
+  const { modelCalls, tool } = evidenceOf(job, trial.record.rolloutName);
+  const served = modelCalls?.served_models.toSorted(compareNames) ?? [];
+  return { served, tool };
+}
+
+const UNKNOWN = canonicalJson({ served: [], tool: null });
+
+function settingOf(
+  { job, evaluation }: ReportJob,
+  trials: readonly ReportTrial[],
+  sha256: Sha256,
+): CardSetting {
+  const settings = evaluation?.settings ?? {};
+  const config = evaluation?.config ?? {};
+  const facts = trials.map(ownFacts);
+  const served = uniqueNames(facts.flatMap((fact) => fact.served));
+  return {
+    agent: job.agent,
+    agent_names: uniqueNames(trials.map(({ trial }) => trial.record.agentName)),
+    agent_versions: versionsIn(settings["agent_versions"]),
+    model: job.model,
+    served_models: served.length === 0 ? null : served,
+    route: textIn(settings["model_route"]),
+    route_known: evaluation !== null && Object.keys(settings).length > 0,
+    effort: textIn(config["reasoning_effort"]),
+    environment: textIn(config["environment"]),
+    tool: facts.find(({ tool }) => tool !== null)?.tool ?? null,
+    settings_digest: evaluation?.settings_digest ?? null,
+    tasks_digest: sha256(canonicalJson(taskVersions(job))),
+  };
+}
+
+/** The planned tasks at their versions; those that were tried where no plan is known. */
+function taskVersions({ planned, trials }: ReportJob["job"]): [string, string | null][] {
+  const tasks =
+    planned?.tasks ??
+    trials.map(({ taskName: name, record }) => ({ name, digest: record.taskDigest }));
+  return tasks
+    .map(({ name, digest }): [string, string | null] => [name, digest])
+    .toSorted(([a], [b]) => compareNames(a, b));
+}
+
+export function uniqueNames(names: readonly string[]): string[] {
+  return [...new Set(names.filter((name) => name !== ""))].toSorted(compareNames);
+}
+
+function textIn(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function versionsIn(value: unknown): Record<string, string> | null {
+  if (typeof value !== "object" || value === null) return null;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, version]) =>
+      typeof version === "string" ? [[name, version]] : [],
+    ),
+  );
+}
+
+/** What differs between the settings, in the words of a warning. */
+export function differencesBetween(settings: readonly CardSetting[]): string[] {
+  const words: readonly [keyof CardSetting, string][] = [
+    ["agent", "agent"],
+    ["agent_versions", "agent versions"],
+    ["model", "model"],
+    ["served_models", "served model"],
+    ["route", "route"],
+    ["effort", "effort"],
+    ["environment", "sandbox"],
+    ["tool", "tool version"],
+    ["tasks_digest", "task set"],
+    ["settings_digest", "settings digest"],
+  ];
+  return words.flatMap(([key, word]) => {
+    const values = new Set(settings.map((setting) => canonicalJson(setting[key])));
+    return values.size > 1 ? [word] : [];
+  });
+}
