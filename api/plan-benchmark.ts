@@ -27,7 +27,7 @@ export interface PlanInput {
 /** Who works in a run. */
 export interface RunParticipants {
   readonly models: RunModels | null;
-  readonly agent: Pick<Agent, "versions" | "ownFile">;
+  readonly agent: Partial<Pick<Agent, "name" | "versions" | "ownFile" | "takesMcpServers">>;
 }
 
 /**
@@ -64,7 +64,7 @@ export async function readPlanInput(
     settings: withoutSecrets(settings),
     score,
     settingsDigest,
-    tasks,
+    tasks: refuseMcpServers(tasks, agent),
     skipped: selected.skipped,
     earlier: await readEarlierJobs(deps.store, { settings, settingsDigest }),
     newJobName: automaticJobName(deps.clock.now()),
@@ -79,6 +79,20 @@ export async function readPlanInput(
 export function planBenchmark(input: PlanInput, caps: SandboxCaps | null): RunPlan {
   const plan = planRun({ ...input.request, caps });
   return { ...plan, warnings: [...plan.warnings, ...input.warnings] };
+}
+
+/** Tasks with MCP servers, where the agent offers its model none. */
+function refuseMcpServers(
+  tasks: readonly Task[],
+  { name, takesMcpServers = true }: RunParticipants["agent"],
+): Task[] {
+  const reason = `agent ${name ?? ""} offers its model none, and would work without them`;
+  const refusal = { path: "sandbox.mcp_servers", reason, agentsOnly: true };
+  return tasks.map((task) =>
+    takesMcpServers || task.config.sandbox.mcpServers.length === 0
+      ? task
+      : { ...task, refusals: [...task.refusals, refusal] },
+  );
 }
 
 /** Host variables that `--pass-env` names go into the tasks; a task that asks for others is refused. */

@@ -98,6 +98,8 @@ export const AgentDefinition = z.strictObject({
     })
     .nullable()
     .default(null),
+  /** Whether it offers its model the tools of servers that `session/new` names. */
+  mcpServers: z.boolean().default(true),
   /** Whether it goes on with a running tool when its input ends, so that waiting for it is in vain. */
   ignoresEnd: z.boolean().default(false),
 });

@@ -4,7 +4,9 @@ import { readScenes } from "./scene-turns.ts";
 import { askedFact, readSimulatedUser, type ScriptedUser, tellFact } from "./simulated-user.ts";
 
 /** What the run changes of what an agent is asked. */
-export type PromptWishes = Pick<RunSettings, "prompts" | "extraInstructions">;
+export type PromptWishes = Readonly<
+  Record<keyof Pick<RunSettings, "prompts" | "extraInstructions">, readonly string[]>
+>;
 
 /** A prompt that is sent whatever the agent answers. */
 export interface Opening {

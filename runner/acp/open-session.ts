@@ -38,6 +38,10 @@ export interface OpenSession {
 }
 
 const Initialized = z.looseObject({
+  agentCapabilities: z
+    .looseObject({ mcpCapabilities: z.record(z.string(), z.unknown()).catch({}) })
+    .nullish()
+    .catch(null),
   agentInfo: z
     .looseObject({ name: z.string().max(200), version: z.string().max(100).catch("") })
     .nullish()
@@ -53,7 +57,7 @@ const NewSession = z.looseObject({
 const Configured = z.looseObject({ configOptions: ConfigOptions.nullish() });
 
 /** What every step of a start needs of the plan. */
-type Starting = Pick<SessionPlan, "agentName" | "stepMs" | "authenticate">;
+type Starting = Pick<SessionPlan, "agentName" | "stepMs" | "authenticate" | "mcpServers">;
 
 /** Makes itself known to a started agent, once (spec 10.2), and learns its name. Throws `AgentFailure`. */
 export async function initializeAgent(
@@ -61,14 +65,28 @@ export async function initializeAgent(
   plan: Starting,
 ): Promise<{ readonly agentName: string }> {
   const step = stepper(connection, plan);
-  const { agentInfo } = await step(Initialized, "initialize", {
+  const { agentInfo, agentCapabilities } = await step(Initialized, "initialize", {
     protocolVersion: 1,
     clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
     clientInfo: { name: "benchflow", version: "2.0.0" },
   });
+  refuseTransports(plan, agentCapabilities?.mcpCapabilities ?? {});
   if (plan.authenticate !== null)
     await step(z.unknown(), "authenticate", { methodId: plan.authenticate });
   return { agentName: agentInfo?.name ?? plan.agentName };
+}
+
+/** Every agent takes programs; addresses only those that say so, and others leave them out (ACP, initialization). */
+function refuseTransports(
+  { mcpServers, agentName }: Starting,
+  taken: Readonly<Record<string, unknown>>,
+): void {
+  for (const server of mcpServers) {
+    const type = "type" in server ? String(server.type) : null;
+    if (type === null || taken[type] === true) continue;
+    const message = `${agentName} takes no MCP servers over ${type}, and the task has one`;
+    throw new AgentFailure("agent_integration", message);
+  }
 }
 
 /**

@@ -40,6 +40,7 @@ export function acpAgent(known: KnownAgent, options: AcpAgentOptions): Agent {
     needsSolution: false,
     models: { protocols: [protocol, ...others], aliases: definition.modelAliases },
     versions: definition.packages,
+    takesMcpServers: definition.mcpServers,
     mounts: [],
     run: async (run) => await runDefinition(definition, run, options),
   };

@@ -56,6 +56,8 @@ export interface Agent {
   readonly runsAs: "root" | "agent-user";
   /** Whether the task's solution is put into the sandbox: for the oracle, and for nobody else. */
   readonly needsSolution: boolean;
+  /** False for one that would work without a task's MCP servers, and not say so. */
+  readonly takesMcpServers?: boolean;
   /** Null for an agent that calls no model. */
   readonly models: ModelNeeds | null;
   /** What its sandboxes are given of this machine: its programs, installed before the run. */

@@ -9,6 +9,7 @@ export const copilot = AgentDefinition.parse({
   packages: { "@github/copilot": "1.0.102" },
   protocols: ["openai-completions"],
   argv: ["{tree}/node_modules/@github/copilot-linux-x64/copilot", "--acp", "--no-auto-update"],
+  mcpServers: false,
   skills: { dirs: [".copilot/skills"] },
   env: {
     COPILOT_PROVIDER_TYPE: "openai",

@@ -17,6 +17,7 @@ export const pi = AgentDefinition.parse({
     PI_SKIP_VERSION_CHECK: "1",
     PI_TELEMETRY: "0",
   },
+  mcpServers: false,
   skills: { dirs: [".pi/agent/skills"] },
   files: [
     {

@@ -89,6 +89,21 @@ describe("an agent that is not the one that was asked for does not begin", () =>
     expect(events).toEqual([]);
   });
 
+  test("one that would leave out a server of the task", async () => {
+    const server = { type: "http", name: "tide", url: "http://127.0.0.1:1/mcp", headers: [] };
+    const session = { mcpServers: [server] };
+    const { report } = await runScripted(sandbox, { way: {}, session });
+    expect(report.end).toMatchObject({
+      kind: "error",
+      error: {
+        category: "agent_integration",
+        message: "scripted takes no MCP servers over http, and the task has one",
+      },
+    });
+    const heard = await runScripted(sandbox, { way: { mcp: ["http"] }, session });
+    expect(heard.report.end).toEqual({ kind: "completed" });
+  });
+
   test("one that says nothing at first is a failure of its surroundings, and is ended", async () => {
     const times = { stepMs: 700, cancelGraceMs: 200, inputEndMs: 200 };
     const { report } = await runScripted(sandbox, { way: { start: "silent" }, launch: { times } });
