@@ -22,7 +22,7 @@ export class AnthropicDialect implements UsageDialect {
   #model: string | null = null;
   #stopReason: string | null = null;
   #error: string | null = null;
-  #isFinal = false;
+  #hasOutput = false;
   #hasStopped = false;
   readonly #counts = new RisingCounts();
 
@@ -32,13 +32,14 @@ export class AnthropicDialect implements UsageDialect {
     else if (type === "message") {
       this.#start(recordOf(event));
       this.#stopReason = textOf(recordOf(event)["stop_reason"]);
-      this.#isFinal = isRecord(usage);
+      this.#hasOutput = isRecord(usage);
+      this.#hasStopped = true;
     } else if (type === "message_delta") {
       this.#overwrite(recordOf(usage));
       // What `message_start` tells of the output is a guess, and may be more than comes.
       this.#counts.tell("output_tokens", numberOf(recordOf(usage)["output_tokens"]));
       this.#stopReason = textOf(recordOf(delta)["stop_reason"]) ?? this.#stopReason;
-      this.#isFinal ||= numberOf(recordOf(usage)["output_tokens"]) !== null;
+      this.#hasOutput ||= numberOf(recordOf(usage)["output_tokens"]) !== null;
     } else if (type === "message_stop") this.#hasStopped = true;
     else if (error !== undefined) this.#error = errorText(error);
   }
@@ -62,9 +63,9 @@ export class AnthropicDialect implements UsageDialect {
       extras: anthropicExtras(this.#usage),
       raw: Object.keys(this.#usage).length > 0 ? this.#usage : null,
     };
-    return readingOf(facts, this.#isFinal, () =>
-      this.#counts.checked(anthropicBuckets(this.#usage)),
-    );
+    // Deltas may come while the model still works: only the last one counts all of its output.
+    const isFinal = this.#hasOutput && this.hasEnded();
+    return readingOf(facts, isFinal, () => this.#counts.checked(anthropicBuckets(this.#usage)));
   }
 
   #start(message: JsonRecord): void {
