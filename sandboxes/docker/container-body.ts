@@ -4,6 +4,8 @@ import type {
   SandboxLimits,
   SandboxOwner,
 } from "../../core/ports/sandbox.ts";
+import { GATE_PATH } from "./helper-program.ts";
+import { BRIDGE } from "./network-guard.ts";
 import { ownershipLabels } from "./ownership-labels.ts";
 import { SUPERVISOR_STARTER } from "./supervisor-script.ts";
 
@@ -41,17 +43,20 @@ export interface ContainerPlan {
   readonly owner: SandboxOwner;
   readonly limits: SandboxLimits;
   readonly mounts?: readonly ReadOnlyMount[];
+  /** A container that lends the gate: then this one starts with a network, at the gate. */
+  readonly gateLenderId: string | null;
   /** A hard limit in the storage driver, where it has one. */
   readonly hasDiskQuota: boolean;
 }
 
 /**
  * The body of `POST /containers/create`. The image's own start command, health check and environment
- * do not run: PID 1 is our supervisor. The container starts without a network; `network("public")`
- * gives it one. Never restarted: a sandbox that dies is lost, not silently fresh (failures C-43).
+ * do not run: PID 1 is our supervisor. The container starts without a network, which `network("public")`
+ * gives it, or at a gate, where nothing of the image runs yet. Never restarted: a sandbox that dies is lost, not silently fresh (failures C-43).
  */
 export function containerBody(plan: ContainerPlan): Record<string, unknown> {
-  const { image, owner, limits } = plan;
+  const { image, owner, limits, gateLenderId } = plan;
+  const supervisor = ["/bin/sh", "-c", SUPERVISOR_STARTER];
   const memoryBytes = Math.round(limits.memoryMb * 1024 * 1024);
   return {
     Image: image.id,
@@ -60,7 +65,7 @@ export function containerBody(plan: ContainerPlan): Record<string, unknown> {
     Hostname: "sandbox",
     // A name without a value takes it out of the image's environment (Engine API).
     Env: Object.keys(image.env),
-    Entrypoint: ["/bin/sh", "-c", SUPERVISOR_STARTER],
+    Entrypoint: gateLenderId === null ? supervisor : [GATE_PATH, ...supervisor],
     Cmd: ["sandbox"],
     Healthcheck: { Test: ["NONE"] },
     OpenStdin: true,
@@ -70,7 +75,8 @@ export function containerBody(plan: ContainerPlan): Record<string, unknown> {
     AttachStderr: true,
     Labels: ownershipLabels(owner),
     HostConfig: {
-      NetworkMode: "none",
+      NetworkMode: gateLenderId === null ? "none" : BRIDGE,
+      VolumesFrom: gateLenderId === null ? [] : [`${gateLenderId}:ro`],
       IpcMode: "private",
       CgroupnsMode: "private",
       CapDrop: ["ALL"],

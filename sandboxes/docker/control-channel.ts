@@ -41,10 +41,26 @@ export type JobEnd =
   | { readonly kind: "no-folder" }
   | { readonly kind: "not-started" };
 
+/** The streams of a container's first process. */
+export interface AttachedStreams {
+  readonly socket: Duplex;
+  readonly frames: ReturnType<typeof readStdioFrames>;
+}
+
 export interface Worker {
   readonly pid: string;
   /** The program that starts a session of its own; null where the image has none. */
   readonly setsid: string | null;
+}
+
+/** Attaches to a container that has not been started yet, so that nothing it says is missed. */
+export async function attachTo(
+  client: EngineClient,
+  containerId: string,
+): Promise<AttachedStreams> {
+  const query = { stream: 1, stdin: 1, stdout: 1, stderr: 1 };
+  const socket = await client.hijack(`/containers/${containerId}/attach`, { query });
+  return { socket, frames: readStdioFrames(socket) };
 }
 
 /**
@@ -63,15 +79,9 @@ export class ControlChannel {
   #closed = false;
   readonly closed: Promise<void>;
 
-  private constructor(socket: Duplex) {
+  constructor({ socket, frames }: AttachedStreams) {
     this.#socket = socket;
-    this.closed = this.#readAll();
-  }
-
-  /** Attaches to a container that has not been started yet, so that nothing it says is missed. */
-  static async attach(client: EngineClient, containerId: string): Promise<ControlChannel> {
-    const query = { stream: 1, stdin: 1, stdout: 1, stderr: 1 };
-    return new ControlChannel(await client.hijack(`/containers/${containerId}/attach`, { query }));
+    this.closed = this.#readAll(frames);
   }
 
   get isClosed(): boolean {
@@ -153,13 +163,13 @@ export class ControlChannel {
     clearTimeout(timer);
   }
 
-  async #readAll(): Promise<void> {
+  async #readAll(frames: AttachedStreams["frames"]): Promise<void> {
     const scanners = {
       stdout: new FrameScanner(this.#token),
       stderr: new FrameScanner(this.#token),
     };
     try {
-      for await (const { stream, chunk } of readStdioFrames(this.#socket))
+      for await (const { stream, chunk } of frames)
         for (const scanned of scanners[stream].scan(chunk)) this.#take(stream, scanned);
     } catch {
       // A stream that breaks and one that ends mean the same: the container, or the way to it, is gone.

@@ -14,8 +14,8 @@ import { DockerImages } from "./docker-images.ts";
 import { DockerSandbox } from "./docker-sandbox.ts";
 import { EngineClient } from "./engine-client.ts";
 import { configFolder, type EndpointOptions, resolveEndpoint } from "./engine-endpoint.ts";
-import { HelperContainers, useHelper } from "./helper-containers.ts";
-import { hasHelpers, killProgram, relayProgram } from "./helper-program.ts";
+import { HelperContainers } from "./helper-containers.ts";
+import { hasHelpers } from "./helper-program.ts";
 import { removeCachedImages } from "./image-cache.ts";
 import { containerExists, listContainers, renameContainer } from "./list-containers.ts";
 import { NetworkGuard } from "./network-guard.ts";
@@ -23,11 +23,10 @@ import { leaseName, SERVES_RUN } from "./ownership-labels.ts";
 import { type DaemonFacts, probeDaemon } from "./probe-daemon.ts";
 import { removeContainer } from "./remove-container.ts";
 import { openRelay } from "./open-relay.ts";
+import { killFromOutside, relayBeside } from "./sandbox-helpers.ts";
 import { SandboxNetwork } from "./sandbox-network.ts";
-import { startContainer, type StartedSupervisor } from "./start-container.ts";
-
-/** Nobody's: the relay needs no right of any user. */
-const RELAY_UID = 65_534;
+import { LeftContainer, startContainer, type StartedSupervisor } from "./start-container.ts";
+import { type OpenedNetwork, StartGate } from "./start-gate.ts";
 
 export interface ConnectOptions extends EndpointOptions {
   /** The one thing to do without a daemon, for the error's second line. */
@@ -108,9 +107,11 @@ export class DockerSandboxes implements SandboxBackend {
   async create(request: SandboxRequest): Promise<Sandbox> {
     if (request.network === "public" && this.#guard === null)
       throw new SandboxError("unsupported", "this docker daemon gives no guarded network");
-    if (request.network === "public") this.#guard?.warmUp(request.owner);
-    const started = await this.#start(request);
-    const sandbox = this.#sandboxOf(request, started);
+    if (request.network === "public") {
+      const opened = await this.#createOpened(request);
+      if (opened !== null) return opened;
+    }
+    const sandbox = this.#sandboxOf(request, await this.#start(request, null), null);
     if (request.network === "closed") return sandbox;
     try {
       await sandbox.network("public");
@@ -166,9 +167,28 @@ export class DockerSandboxes implements SandboxBackend {
     await this.#guard?.close();
   }
 
-  async #start(request: SandboxRequest): Promise<StartedSupervisor> {
+  /**
+   * A sandbox that starts with its network, at the gate; null where that is not to be had, or fails for
+   * whatever reason: the other way is slower, takes every image, and has the words for what is wrong.
+   */
+  async #createOpened(request: SandboxRequest): Promise<Sandbox | null> {
+    const { owner, signal } = request;
+    const lenderId = (await this.#guard?.lenderId(owner)) ?? null;
+    if (this.#guard === null || lenderId === null) return null;
+    const gate = new StartGate(this.#guard, owner, lenderId);
+    try {
+      return this.#sandboxOf(request, await this.#start(request, gate), gate.opened);
+    } catch (error) {
+      await gate.opened?.helper?.remove();
+      signal.throwIfAborted();
+      if (!(error instanceof SandboxError) || error instanceof LeftContainer) throw error;
+      return null;
+    }
+  }
+
+  async #start(request: SandboxRequest, gate: StartGate | null): Promise<StartedSupervisor> {
     const hasDiskQuota = this.#hasDiskQuota;
-    const options = { request, hasDiskQuota, daemonNowMs: this.#daemonNowMs() };
+    const options = { request, hasDiskQuota, daemonNowMs: this.#daemonNowMs(), gate };
     try {
       return await startContainer(this.#client, options);
     } catch (error) {
@@ -180,8 +200,13 @@ export class DockerSandboxes implements SandboxBackend {
     }
   }
 
-  #sandboxOf(request: SandboxRequest, { id, name, control }: StartedSupervisor): DockerSandbox {
-    const network = new SandboxNetwork(this.#guard, id, { owner: request.owner, serves: name });
+  #sandboxOf(
+    request: SandboxRequest,
+    { id, name, control }: StartedSupervisor,
+    opened: OpenedNetwork | null,
+  ): DockerSandbox {
+    const served = { containerId: id, owner: request.owner, serves: name };
+    const network = new SandboxNetwork(this.#guard, id, { ...served, opened });
     const { image } = request;
     const guard = this.#guard;
     const notes = [...this.#facts.notes, ...this.#images.notesOn(image.id)];
@@ -203,34 +228,15 @@ export class DockerSandboxes implements SandboxBackend {
         await network.set(policy, tools);
       },
       killFromOutside: async (uid) => {
-        if (this.#helpers === null) return;
-        await useHelper(
-          await this.#helpers.make({
-            program: killProgram(this.#helpers.platform),
-            owner: request.owner,
-            serves: name,
-            network: "none",
-            processes: `container:${id}`,
-            uid,
-            capabilities: [],
-          }),
-        );
+        if (this.#helpers !== null) await killFromOutside(this.#helpers, served, uid);
       },
       openRelay: async (socketPath) => {
-        if (this.#helpers === null)
-          throw new SandboxError(
-            "unsupported",
-            `on ${this.#facts.platform} a docker sandbox has no way to the models`,
-          );
-        const helper = await this.#helpers.make({
-          program: relayProgram(this.#helpers.platform),
-          owner: request.owner,
-          serves: name,
-          network: `container:${id}`,
-          uid: RELAY_UID,
-          capabilities: [],
-        });
-        return await openRelay(helper, socketPath);
+        if (this.#helpers !== null)
+          return await openRelay(await relayBeside(this.#helpers, served), socketPath);
+        throw new SandboxError(
+          "unsupported",
+          `on ${this.#facts.platform} a docker sandbox has no way to the models`,
+        );
       },
       renewLease: async (leaseMs) => {
         const query = { name: leaseName(name, this.#daemonNowMs() + leaseMs) };

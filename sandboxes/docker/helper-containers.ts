@@ -1,8 +1,9 @@
+import { dirname } from "node:path";
 import type { Duplex } from "node:stream";
 import * as z from "zod";
 import { SandboxError, type SandboxOwner } from "../../core/ports/sandbox.ts";
 import type { TarHeader } from "../../core/tar/tar-entry.ts";
-import { writeTar } from "../../core/tar/write-tar.ts";
+import { type TarSource, writeTar } from "../../core/tar/write-tar.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { asSandboxError, hasStatus } from "./engine-error.ts";
 import { programDigest } from "./helper-program.ts";
@@ -24,6 +25,10 @@ const Created = z.looseObject({ Id: z.string() });
 /** Longest wait for a helper's "ok": a busy host may take its time to start a container. */
 const HELPER_MS = 60_000;
 
+const PROGRAM_PATH = "/program";
+
+type HelperFile = NonNullable<HelperPlan["lent"]>;
+
 export interface HelperSettings {
   readonly platform: string;
   readonly daemonNowMs: () => number;
@@ -41,6 +46,8 @@ export interface HelperPlan {
   readonly processes?: string;
   readonly uid: number;
   readonly capabilities: readonly string[];
+  /** A program that other containers may mount from this one, and its absolute path. */
+  readonly lent?: { readonly path: string; readonly program: Buffer };
 }
 
 /** A container that does one thing to a sandbox from outside, or holds a namespace. */
@@ -93,7 +100,7 @@ export class HelperContainers {
   }
 
   async #create(plan: HelperPlan, isRetry = false): Promise<string> {
-    const image = await this.#load(plan.program);
+    const image = await this.#load(plan);
     const endsAtMs = this.#settings.daemonNowMs() + plan.owner.leaseMs;
     const name = leaseName(newSandboxName(), endsAtMs);
     try {
@@ -136,9 +143,10 @@ export class HelperContainers {
   }
 
   /** The image of a program: found, or loaded once for all that ask at the same time. */
-  async #load(program: Buffer): Promise<string> {
-    const tag = programDigest(program);
-    const known = this.#loaded.get(tag) ?? this.#findOrImport(program, tag);
+  async #load({ program, lent }: HelperPlan): Promise<string> {
+    const files = [{ path: PROGRAM_PATH, program }, ...(lent === undefined ? [] : [lent])];
+    const tag = programDigest(Buffer.concat(files.map((file) => file.program)));
+    const known = this.#loaded.get(tag) ?? this.#findOrImport(files, tag);
     this.#loaded.set(tag, known);
     try {
       return await known;
@@ -148,7 +156,7 @@ export class HelperContainers {
     }
   }
 
-  async #findOrImport(program: Buffer, tag: string): Promise<string> {
+  async #findOrImport(files: readonly HelperFile[], tag: string): Promise<string> {
     const repository = `${OWN_REPOSITORY}/helper`;
     const known = await inspectImage(this.#client, `${repository}:${tag}`);
     if (known !== null) return known.id;
@@ -156,7 +164,7 @@ export class HelperContainers {
     const changes = `LABEL ${OWNED_LABEL}=true`;
     await this.#client.run("POST", "/images/create", {
       query: { fromSrc: "-", repo: repository, tag, platform, changes },
-      body: writeTar([{ header: programHeader(program.byteLength), content: [program] }]),
+      body: writeTar(files.map(({ path, program }) => programEntry(path, program))),
     });
     const loaded = await inspectImage(this.#client, `${repository}:${tag}`);
     if (loaded !== null) return loaded.id;
@@ -175,7 +183,8 @@ function helperBody(image: string, plan: HelperPlan): Record<string, unknown> {
   return {
     Image: image,
     User: `${String(plan.uid)}:${String(plan.uid)}`,
-    Entrypoint: ["/program"],
+    Entrypoint: [PROGRAM_PATH],
+    ...(plan.lent === undefined ? {} : { Volumes: { [dirname(plan.lent.path)]: {} } }),
     OpenStdin: true,
     StdinOnce: true,
     AttachStdin: true,
@@ -200,17 +209,16 @@ function helperBody(image: string, plan: HelperPlan): Record<string, unknown> {
   };
 }
 
-function programHeader(sizeBytes: number): TarHeader {
-  const name = Buffer.from("program");
-  const none = new Uint8Array();
-  return {
+function programEntry(path: string, program: Buffer): TarSource {
+  const header: TarHeader = {
     kind: "file",
-    name,
+    name: Buffer.from(path.slice(1)),
     mode: 0o755,
     uid: 0,
     gid: 0,
-    sizeBytes,
+    sizeBytes: program.byteLength,
     mtimeSeconds: 0,
-    linkName: none,
+    linkName: new Uint8Array(),
   };
+  return { header, content: [program] };
 }

@@ -25,6 +25,11 @@ interface Machine {
    * it: that is the host's. Ends with 0 when stdin does.
    */
   readonly keeper: readonly string[];
+  /**
+   * Writes /etc/resolv.conf and a NUL to stdout, reads one byte from stdin, and becomes the command that
+   * its arguments are. Ends with 127 when stdin ends before, or there is no such command.
+   */
+  readonly gate: readonly string[];
 }
 
 const MACHINES: Readonly<Record<string, Machine>> = {
@@ -69,6 +74,17 @@ const MACHINES: Readonly<Record<string, Machine>> = {
       // exit(0), or exit(1) from where something was refused; "/proc/self/ns/net", "ok\n"
       "31ffeb05bf01000000b83c0000000f052f70726f632f73656c662f6e732f6e6574006f6b0a",
     ],
+    gate: [
+      // open, read and write resolv.conf
+      "4889e34881ec00100000488d3d81000000be00000800b8020000000f0585c0782389c74889e6ba00",
+      "10000031c00f0585c07e1189c2bf010000004889e6b8010000000f05",
+      // write(1, "", 1), read(0) one byte
+      "bf01000000488d3552000000ba01000000b8010000000f0531ff4889e6ba0100000031c00f0583f8",
+      "017517",
+      // execve(argv[1], argv + 1, environment), or exit(127); "/etc/resolv.conf", 0
+      "488b7b10488d7310488b0b488d54cb10b83b0000000f05bf7f000000b83c0000000f052f6574632f",
+      "7265736f6c762e636f6e6600",
+    ],
   },
   "linux/arm64": {
     elfMachine: 183,
@@ -112,6 +128,17 @@ const MACHINES: Readonly<Record<string, Machine>> = {
       "000080d202000014200080d2a80b80d2010000d42f70726f632f73656c662f6e732f6e6574006f6b",
       "0a000000",
     ],
+    gate: [
+      // openat, read and write resolv.conf
+      "f3030091ff0740d1600c8092c10400100201a0d2030080d2080780d2010000d48001f837e1030091",
+      "020082d2e80780d2010000d41f000071cd000054e203002a200080d2e1030091080880d2010000d4",
+      // write(1, "", 1), read(0) one byte
+      "200080d201030010220080d2080880d2010000d4000080d2e1030091220080d2e80780d2010000d4",
+      "1f040071e1000054",
+      // execve(argv[1], argv + 1, environment), or exit(127); "/etc/resolv.conf", 0
+      "690240f961420091200040f9220c098ba81b80d2010000d4e00f80d2a80b80d2010000d42f657463",
+      "2f7265736f6c762e636f6e6600000000",
+    ],
   },
 };
 
@@ -146,6 +173,15 @@ export function killProgram(platform: string): Buffer {
 export function keeperProgram(platform: string): Buffer {
   const machine = machineOf(platform);
   return executable(machine, Buffer.from(machine.keeper.join(""), "hex"));
+}
+
+/** Where the gate's program lies in the container that lends it, and in those that are given it. */
+export const GATE_PATH = "/.benchflow/gate";
+
+/** What a sandbox starts as, until its network has walls. */
+export function gateProgram(platform: string): Buffer {
+  const machine = machineOf(platform);
+  return executable(machine, Buffer.from(machine.gate.join(""), "hex"));
 }
 
 /** Longest request that the keeper's program takes. */

@@ -17,7 +17,7 @@ const Network = z.looseObject({
 });
 
 /** The daemon's default network: no trial takes one of the pool, which has about thirty. */
-const BRIDGE = "bridge";
+export const BRIDGE = "bridge";
 
 /** A container to protect. */
 export interface Protected {
@@ -31,7 +31,8 @@ export interface Protected {
  * Puts containers on the open internet with the private ranges closed. Routing rules inside the
  * container's own network namespace do it, set by a helper container that shares only that namespace;
  * the sandbox lacks the capability to take them away. Attaching a network and closing the ranges
- * are two steps: the caller sees to it that no process of the sandbox runs between them.
+ * are two steps: the caller sees to it that no process of the sandbox runs between them, or none but the
+ * gate's program.
  */
 export class NetworkGuard {
   readonly #client: EngineClient;
@@ -58,9 +59,9 @@ export class NetworkGuard {
     }
   }
 
-  /** Begins what the first sandbox with a network will need. */
-  warmUp(owner: SandboxOwner): void {
-    this.#keeper.warmUp(owner);
+  /** The container from which the gate's program can be mounted; null where this daemon gives none. */
+  async lenderId(owner: SandboxOwner): Promise<string | null> {
+    return await this.#keeper.lenderId(owner);
   }
 
   /** What a person should know of how the rules were set. */
@@ -76,7 +77,7 @@ export class NetworkGuard {
   }
 
   /**
-   * Closes the private ranges in a running container whose processes stand still. Resolves to a
+   * Closes the private ranges in a running container whose processes stand still or wait at the gate. Resolves to a
    * helper that is to be removed, where one was needed.
    */
   async shut(containerId: string, protection: Protected): Promise<Helper | null> {
@@ -164,12 +165,14 @@ async function readNameServers(client: EngineClient, containerId: string): Promi
   for await (const { content } of readTar(archive)) {
     const chunks: Uint8Array[] = [];
     for await (const chunk of content) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString("utf8");
-    servers.push(
-      ...[...text.matchAll(/^nameserver\s+(\S+)/gmu)].map(([, address = ""]) => address),
-    );
+    servers.push(...nameServersIn(Buffer.concat(chunks).toString("utf8")));
   }
   return servers;
+}
+
+/** The addresses that a resolv.conf names, in its order. */
+export function nameServersIn(text: string): string[] {
+  return [...text.matchAll(/^nameserver\s+(\S+)/gmu)].map(([, address = ""]) => address);
 }
 
 /** Addresses by which containers would reach this machine, when the daemon runs on it. */

@@ -4,7 +4,7 @@ import { SandboxError, type SandboxOwner } from "../../core/ports/sandbox.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { hasStatus } from "./engine-error.ts";
 import type { Helper, HelperContainers } from "./helper-containers.ts";
-import { keeperProgram, keeperRequest } from "./helper-program.ts";
+import { GATE_PATH, gateProgram, keeperProgram, keeperRequest } from "./helper-program.ts";
 import { SERVES_RUN } from "./ownership-labels.ts";
 import { readStdioFrames } from "./stdio-frames.ts";
 
@@ -34,6 +34,7 @@ interface Line {
 export class NetworkKeeper {
   readonly #client: EngineClient;
   readonly #helpers: HelperContainers;
+  #helper: Promise<Helper | null> | null = null;
   #line: Promise<Line | null> | null = null;
   #turn: Promise<unknown> = Promise.resolve();
   #failures = 0;
@@ -45,15 +46,15 @@ export class NetworkKeeper {
     this.#helpers = helpers;
   }
 
-  /** Begins to make the container, so that it is there when the first sandbox runs. */
-  warmUp(owner: SandboxOwner): void {
-    // What is wrong is told to the first sandbox that asks.
-    this.#open(owner).catch(() => undefined);
-  }
-
   /** Why this daemon gave no such container, in its words; null when it did, or was not asked. */
   get refusal(): string | null {
     return this.#refusal;
+  }
+
+  /** Of the container, from which the gate's program can be mounted, running or not; null without one. */
+  async lenderId(owner: SandboxOwner): Promise<string | null> {
+    if (!this.#begin(owner)) return null;
+    return (await this.#helper)?.id ?? null;
   }
 
   /**
@@ -95,25 +96,49 @@ export class NetworkKeeper {
 
   /** The container, made when there is none; null where that cannot be. */
   async #open(owner: SandboxOwner): Promise<Line | null> {
-    if (this.#isClosed || this.#failures >= MAX_FAILURES) return null;
-    this.#line ??= this.#make(owner);
-    return await this.#line;
+    return this.#begin(owner) ? await this.#line : null;
   }
 
-  async #make(owner: SandboxOwner): Promise<Line | null> {
-    let helper: Helper | null = null;
-    try {
-      helper = await this.#helpers.make({
-        program: keeperProgram(this.#helpers.platform),
+  #begin(owner: SandboxOwner): boolean {
+    if (this.#isClosed || this.#failures >= MAX_FAILURES) return false;
+    this.#helper ??= this.#make(owner);
+    this.#line ??= this.#start(this.#helper);
+    // Each is told to whoever comes to ask for it.
+    for (const asked of [this.#helper, this.#line]) asked.catch(() => undefined);
+    return true;
+  }
+
+  async #make(owner: SandboxOwner): Promise<Helper | null> {
+    const { platform } = this.#helpers;
+    return await this.#unlessRefused(null, async () => {
+      return await this.#helpers.make({
+        program: keeperProgram(platform),
         owner,
         serves: SERVES_RUN,
         network: "host",
         processes: "host",
         uid: 0,
         capabilities: ["NET_ADMIN", "SYS_ADMIN", "SYS_PTRACE"],
+        lent: { path: GATE_PATH, program: gateProgram(platform) },
       });
+    });
+  }
+
+  async #start(made: Promise<Helper | null>): Promise<Line | null> {
+    const helper = await made;
+    if (helper === null) return null;
+    return await this.#unlessRefused(helper, async () => {
       const socket = await helper.open();
       return { helper, socket, answers: linesOf(socket) };
+    });
+  }
+
+  async #unlessRefused<Value>(
+    helper: Helper | null,
+    work: () => Promise<Value>,
+  ): Promise<Value | null> {
+    try {
+      return await work();
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
       // A daemon in user namespaces shares neither with its host: then each sandbox has its helper.
@@ -128,6 +153,7 @@ export class NetworkKeeper {
     // One that could not be made was told to whoever asked for it, and there is nothing to end.
     const line = await this.#line?.catch(() => null);
     this.#line = null;
+    this.#helper = null;
     if (line === null || line === undefined) return;
     line.socket.destroy();
     await line.helper.remove();

@@ -2,6 +2,7 @@ import { type NetworkPolicy, SandboxError, type SandboxOwner } from "../../core/
 import type { Freezer } from "./freezer.ts";
 import type { Helper } from "./helper-containers.ts";
 import type { NetworkGuard, Protected } from "./network-guard.ts";
+import type { OpenedNetwork } from "./start-gate.ts";
 import type { Ask } from "./walk-path.ts";
 
 interface Served {
@@ -25,10 +26,19 @@ export class SandboxNetwork {
   readonly #removals: Promise<void>[] = [];
   #policy: NetworkPolicy = "closed";
 
-  constructor(guard: NetworkGuard | null, containerId: string, served: Served) {
+  /** `opened` is how the container was started with a network already. */
+  constructor(
+    guard: NetworkGuard | null,
+    containerId: string,
+    { opened, ...served }: Served & { readonly opened: OpenedNetwork | null },
+  ) {
     this.#guard = guard;
     this.#containerId = containerId;
     this.#served = served;
+    if (opened === null) return;
+    this.#policy = "public";
+    this.#protection = opened.protection;
+    if (opened.helper !== null) this.#removeLater(opened.helper);
   }
 
   async set(policy: NetworkPolicy, tools: NetworkTools): Promise<void> {

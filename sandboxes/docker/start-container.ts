@@ -1,11 +1,12 @@
 import * as z from "zod";
 import { SandboxError, type SandboxRequest } from "../../core/ports/sandbox.ts";
 import { containerBody } from "./container-body.ts";
-import { ControlChannel } from "./control-channel.ts";
+import { attachTo, ControlChannel } from "./control-channel.ts";
 import type { EngineClient } from "./engine-client.ts";
 import { asSandboxError, EngineError, hasStatus } from "./engine-error.ts";
 import { leaseName, newSandboxName } from "./ownership-labels.ts";
 import { removeContainer } from "./remove-container.ts";
+import type { StartGate } from "./start-gate.ts";
 
 const Created = z.looseObject({ Id: z.string() });
 
@@ -14,6 +15,8 @@ export interface StartOptions {
   readonly hasDiskQuota: boolean;
   /** The daemon's time now, in milliseconds. */
   readonly daemonNowMs: number;
+  /** Where it gets a network and its walls while it starts; null for a start without a network. */
+  readonly gate: StartGate | null;
 }
 
 export interface StartedSupervisor {
@@ -22,6 +25,9 @@ export interface StartedSupervisor {
   readonly name: string;
   readonly control: ControlChannel;
 }
+
+/** A container that could neither be started nor removed: nobody may go on as if it were not there. */
+export class LeftContainer extends SandboxError {}
 
 /**
  * Creates and starts a container and waits until its supervisor answers. On failure and on abort
@@ -38,14 +44,16 @@ export async function startContainer(
   try {
     const id = await create(client, fullName, options);
     request.signal.throwIfAborted();
-    const control = await ControlChannel.attach(client, id);
+    const streams = await attachTo(client, id);
     await start(client, id, request.image.id);
+    await options.gate?.pass({ id, name }, streams);
+    const control = new ControlChannel(streams);
     await greet(control, request.image.id);
     request.signal.throwIfAborted();
     return { id, name, control };
   } catch (error) {
     await removeContainer(client, fullName).catch((failure: unknown) => {
-      throw new SandboxError("start-failed", `${fullName} was not removed: ${String(failure)}`, {
+      throw new LeftContainer("start-failed", `${fullName} was not removed: ${String(failure)}`, {
         cause: error,
       });
     });
@@ -56,9 +64,10 @@ export async function startContainer(
 async function create(
   client: EngineClient,
   name: string,
-  { request, hasDiskQuota }: StartOptions,
+  { request, hasDiskQuota, gate }: StartOptions,
 ): Promise<string> {
-  const json = containerBody({ ...request, hasDiskQuota });
+  const gateLenderId = gate?.lenderId ?? null;
+  const json = containerBody({ ...request, hasDiskQuota, gateLenderId });
   try {
     // Not aborted half-way: a container that was made must be known, so that it can be removed.
     const { Id } = await client.json(Created, "POST", "/containers/create", {

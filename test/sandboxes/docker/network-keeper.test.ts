@@ -22,7 +22,7 @@ test("a daemon that refuses the container is asked once, and its reason is kept"
   const refusal = new SandboxError("start-failed", "cannot share the host's network");
   const { keeper, asked } = keeperThat(refusal);
   expect(keeper.refusal).toBeNull();
-  keeper.warmUp(OWNER);
+  expect(await keeper.lenderId(OWNER)).toBeNull();
   expect(await keeper.send("id", OWNER, [])).toBe(false);
   expect(await keeper.send("id", OWNER, [])).toBe(false);
   expect(asked()).toBe(1);
@@ -32,7 +32,7 @@ test("a daemon that refuses the container is asked once, and its reason is kept"
 
 test("what no daemon said is no refusal: it is thrown to whoever asks", async () => {
   const { keeper } = keeperThat(new TypeError("a mistake of ours"));
-  keeper.warmUp(OWNER);
+  await expect(keeper.lenderId(OWNER)).rejects.toThrow("a mistake of ours");
   await expect(keeper.send("id", OWNER, [])).rejects.toThrow("a mistake of ours");
   expect(keeper.refusal).toBeNull();
   await keeper.close();
