@@ -1,5 +1,6 @@
 import type { CloudFormation } from "@aws-sdk/client-cloudformation";
 import type { CodeBuild } from "@aws-sdk/client-codebuild";
+import type { DynamoDB } from "@aws-sdk/client-dynamodb";
 import type { ECR } from "@aws-sdk/client-ecr";
 import type { ECS } from "@aws-sdk/client-ecs";
 import type { SFN } from "@aws-sdk/client-sfn";
@@ -21,6 +22,7 @@ export class AwsServices {
   readonly #config: ReturnType<typeof configOf>;
   #cloudFormation: Promise<CloudFormation> | null = null;
   #codeBuild: Promise<CodeBuild> | null = null;
+  #dynamoDb: Promise<DynamoDB> | null = null;
   #ecr: Promise<ECR> | null = null;
   #ecs: Promise<ECS> | null = null;
   #sfn: Promise<SFN> | null = null;
@@ -41,6 +43,12 @@ export class AwsServices {
   async codeBuild(): Promise<CodeBuild> {
     return await (this.#codeBuild ??= import("@aws-sdk/client-codebuild").then(
       (sdk) => new sdk.CodeBuild(this.#config),
+    ));
+  }
+
+  async dynamoDb(): Promise<DynamoDB> {
+    return await (this.#dynamoDb ??= import("@aws-sdk/client-dynamodb").then(
+      (sdk) => new sdk.DynamoDB(this.#config),
     ));
   }
 

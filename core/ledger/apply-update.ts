@@ -69,7 +69,8 @@ function isObject(value: Json | undefined): value is LedgerItem {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function checkUpdates(updates: readonly ItemUpdate[]): void {
+/** Throws `BenchError` (`bug`) for what DynamoDB would refuse as no transaction. */
+export function checkUpdates(updates: readonly ItemUpdate[]): void {
   const keys = new Set(updates.map(({ key }) => key));
   if (keys.size !== updates.length || updates.length === 0 || updates.length > 100)
     throw malformed("no transaction: one to 100 updates, one an item", [...keys]);
