@@ -18,7 +18,6 @@ import {
 import { type OwnProviders, ownProviders } from "../core/providers/own-providers.ts";
 import { codeOf } from "../host/error-code.ts";
 import type { Agent } from "../runner/agents/agent.ts";
-import { isSpoken } from "../runner/translation/spoken-protocol.ts";
 import { loadGenaiPrices } from "../runner/proxy/genai-prices.ts";
 import { readOwnFile } from "./read-own-file.ts";
 import { readScript, type RunScript, SCRIPT_PRICES } from "./model-script-file.ts";
@@ -78,7 +77,7 @@ export async function resolveRunModels(
   const unpriced = unpricedModel(settings, found, { prices, at: clock.now() });
   if (found.missing !== null) throw joinRefusals(found.missing, unpriced);
   const resolved = resolveModel(model, modelVariables, providers);
-  const endpoints = servedEndpoints(model, resolved, agent);
+  const endpoints = servedEndpoints(resolved, agent.models);
   if (unpriced !== null) throw unpriced;
   return { resolved, endpoints, route: routeOf(resolved, endpoints), prices, script: null };
 }
@@ -118,33 +117,17 @@ function routeOf({ ownRoute, provider }: ResolvedModel, [first]: RunModels["endp
   return `${ownRoute ?? provider} in ${first.protocol}`;
 }
 
-/**
- * The provider's dialects that serve an agent. Throws `BenchError` (`usage`) for a pair that has none in
- * common and none that can be translated into.
- */
-export function servedEndpoints(
-  model: string,
-  resolved: ResolvedModel,
-  { name, models }: Pick<Agent, "name" | "models">,
+/** The provider's dialects that an agent speaks, else its best one, into which the agent's is translated. */
+function servedEndpoints(
+  { endpoints }: ResolvedModel,
+  { protocols }: NonNullable<Agent["models"]>,
 ): RunModels["endpoints"] {
-  const own = (models?.protocols ?? []).flatMap((agentProtocol): ServedEndpoint[] => {
-    const endpoint = resolved.endpoints.find(({ protocol }) => protocol === agentProtocol);
+  const [first, ...others] = protocols.flatMap((agentProtocol): ServedEndpoint[] => {
+    const endpoint = endpoints.find(({ protocol }) => protocol === agentProtocol);
     return endpoint === undefined ? [] : [{ ...endpoint, agentProtocol }];
   });
-  const [first, ...others] = own;
   if (first !== undefined) return [first, ...others];
-  const translated = resolved.endpoints.find(({ protocol }) => isSpoken(protocol));
-  const [agentProtocol] = models?.protocols ?? [];
-  if (translated !== undefined && agentProtocol !== undefined)
-    return [{ ...translated, agentProtocol }];
-  const spoken = (models?.protocols ?? []).join(" or ");
-  const served = resolved.endpoints.map(({ protocol }) => protocol).join(", ");
-  throw new BenchError(
-    "usage",
-    `agent ${name} speaks ${spoken}, and provider ${resolved.provider} serves ${served}: ` +
-      `model ${model} would have to be translated into the latter, which this edition does not do`,
-    { next: "choose an agent that speaks one of them, or a provider that serves the agent's" },
-  );
+  return [{ ...endpoints[0], agentProtocol: protocols[0] }];
 }
 
 async function readPriceFile(path: string): Promise<PriceTable> {

@@ -9,14 +9,16 @@ const COMPLETIONS: ProviderEndpoint = {
   outputLimitField: "max_tokens",
 };
 
-/** OpenAI's newer models refuse `max_tokens`. */
+const RESPONSES: ProviderEndpoint = {
+  ...COMPLETIONS,
+  protocol: "openai-responses",
+  outputLimitField: "max_output_tokens",
+};
+
+/** OpenAI's newer models refuse `max_tokens`, and think with tools in Responses alone. */
 const OPENAI: readonly [ProviderEndpoint, ProviderEndpoint] = [
+  RESPONSES,
   { ...COMPLETIONS, outputLimitField: "max_completion_tokens" },
-  {
-    ...COMPLETIONS,
-    protocol: "openai-responses",
-    outputLimitField: "max_output_tokens",
-  },
 ];
 
 /** Messages at a path of the provider's own origin, with the key as these providers document it. */
@@ -141,11 +143,11 @@ export const PROVIDERS: readonly Provider[] = [
     keyNames: ["OPENAI_API_KEY"],
     keyIsOptional: true,
     baseUrlName: "BENCHFLOW_PROVIDER_BASE_URL",
-    endpoints: [COMPLETIONS, { ...OPENAI[1] }, messagesAt("/")],
+    endpoints: [COMPLETIONS, RESPONSES, messagesAt("/")],
   }),
   provider({
     prefix: "litellm",
-    endpoints: [COMPLETIONS, { ...OPENAI[1] }, messagesAt("/")],
+    endpoints: [COMPLETIONS, RESPONSES, messagesAt("/")],
   }),
   provider({
     prefix: "azure-foundry-openai",

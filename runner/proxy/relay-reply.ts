@@ -3,7 +3,6 @@ import type { UpstreamReply } from "../../core/ports/model-upstream.ts";
 import { parseJson } from "../../core/usage/json-view.ts";
 import { UsageMeter } from "../../core/usage/usage-meter.ts";
 import { ReplyTranslator } from "../translation/reply-translator.ts";
-import { isSpoken } from "../translation/spoken-protocol.ts";
 import type { AgentResponse } from "./agent-response.ts";
 import { replyAssembler } from "./assemble/assemble-reply.ts";
 import { KeepBudget } from "./assemble/kept-text.ts";
@@ -236,7 +235,7 @@ function replyTranslator(
   isStream: boolean,
 ): ReplyTranslator | null {
   const { translation, sentProtocol } = call;
-  if (translation === null || !isSpoken(sentProtocol)) return null;
+  if (translation === null) return null;
   return new ReplyTranslator({
     from: sentProtocol,
     to: call.protocol,

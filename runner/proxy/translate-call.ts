@@ -1,6 +1,5 @@
 import { inspectRequest } from "../../core/usage/inspect-request.ts";
 import type { ModelUpstream } from "../../core/ports/model-upstream.ts";
-import { isSpoken } from "../translation/spoken-protocol.ts";
 import { translateRequest } from "../translation/translate-request.ts";
 import type { PreparedCall, PrepareRefusal } from "./prepare-call.ts";
 import type { ProxyContext } from "./proxy-context.ts";
@@ -20,14 +19,6 @@ export function translateCall(
   const to = upstream.protocol;
   if (to === call.protocol) return call;
   const { purpose, modelAsked, modelSent } = call;
-  const refusal = (message: string): PrepareRefusal => ({
-    status: 400,
-    code: "not_translatable",
-    message,
-    purpose,
-    modelAsked,
-  });
-  if (!isSpoken(to)) return refusal(`no request of ${call.protocol} can be put into ${to}`);
   const path = { model: modelSent, stream: call.facts.stream };
   const translated = translateRequest({
     from: call.protocol,
@@ -38,7 +29,10 @@ export function translateCall(
     outputLimitField: upstream.outputLimitField,
     maxTokens: maxTokensOf(context, call, upstream),
   });
-  if ("refused" in translated) return refusal(translated.refused);
+  if ("refused" in translated) {
+    const message = translated.refused;
+    return { status: 400, code: "not_translatable", message, purpose, modelAsked };
+  }
   const { body, tools, leftOut } = translated;
   return {
     ...call,

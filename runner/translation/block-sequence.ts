@@ -4,7 +4,12 @@ interface HeldBlock {
   readonly head: BlockHead;
   readonly key: string | null;
   readonly pieces: string[];
+  /** Nothing more comes for it. */
+  isDone: boolean;
 }
+
+/** What a held block costs beside its text. */
+const ENTRY_CHARS = 64;
 
 /** Thrown when a stream holds back more than fits. */
 export class HeldTooLong extends Error {}
@@ -21,7 +26,7 @@ export class BlockSequence {
   readonly #maxHeldChars: number;
   #open: { readonly head: BlockHead; readonly key: string | null } | null = null;
   #openChars = 0;
-  #held: HeldBlock[] = [];
+  readonly #held: HeldBlock[] = [];
   #heldChars = 0;
   hasCalls = false;
 
@@ -44,21 +49,42 @@ export class BlockSequence {
       case "arguments":
         return this.#takeArguments(piece.key, piece.text);
       case "close":
-        return this.flush();
+        return this.#end(piece.key);
     }
   }
 
   /** Closes what is open, then tells all that waited. */
   flush(): string {
     let text = this.#close();
-    const held = this.#held;
-    this.#held = [];
-    this.#heldChars = 0;
-    for (const { head, key, pieces } of held) {
-      text += this.#start(head, key) + this.#add(pieces.join(""));
+    while (this.#held.length > 0) text += this.#tellHeld() + this.#close();
+    return text;
+  }
+
+  /** Closes a block, then tells what waited for that, up to the next call that still goes on. */
+  #end(key: string): string {
+    const isOpen =
+      this.#open !== null && (this.#open.head.kind !== "call" || this.#open.key === key);
+    if (!isOpen) {
+      const held = this.#held.find((block) => block.key === key);
+      if (held !== undefined) held.isDone = true;
+      return "";
+    }
+    let text = this.#close();
+    while (this.#held.length > 0) {
+      const goesOn = this.#held[0]?.head.kind === "call" && !this.#held[0].isDone;
+      text += this.#tellHeld();
+      if (goesOn) break;
       text += this.#close();
     }
     return text;
+  }
+
+  #tellHeld(): string {
+    const block = this.#held.shift();
+    if (block === undefined) return "";
+    const said = block.pieces.join("");
+    this.#heldChars -= said.length + ENTRY_CHARS;
+    return this.#start(block.head, block.key) + this.#add(said);
   }
 
   #takeText(kind: "thought" | "text", text: string): string {
@@ -109,9 +135,9 @@ export class BlockSequence {
   }
 
   #holdNew(head: BlockHead, key: string | null): HeldBlock {
-    const block = { head, key, pieces: [] };
+    const block: HeldBlock = { head, key, pieces: [], isDone: false };
     this.#held.push(block);
-    this.#pay(64);
+    this.#pay(ENTRY_CHARS);
     return block;
   }
 

@@ -50,7 +50,7 @@ export class AnthropicReader implements ReplyReader {
       case "content_block_delta":
         return this.#readDelta(recordOf(fields["delta"]), numberOf(fields["index"]) ?? 0);
       case "content_block_stop":
-        return this.#closeBlock();
+        return this.#closeBlock(numberOf(fields["index"]) ?? 0);
       case "message_delta":
         this.#takeStop(recordOf(fields["delta"]));
         return [];
@@ -78,7 +78,7 @@ export class AnthropicReader implements ReplyReader {
       block["type"] === "tool_use"
         ? [{ kind: "arguments", key: String(index), text: JSON.stringify(input ?? {}) }]
         : [];
-    return [...opened, ...called, ...this.#closeBlock()];
+    return [...opened, ...called, ...this.#closeBlock(index)];
   }
 
   #openBlock(block: JsonRecord, index: number): ReplyPiece[] {
@@ -119,12 +119,12 @@ export class AnthropicReader implements ReplyReader {
     }
   }
 
-  #closeBlock(): ReplyPiece[] {
+  #closeBlock(index: number): ReplyPiece[] {
     const seal = this.#seal;
     this.#seal = "";
     return [
       ...(seal === "" ? [] : [{ kind: "seal" as const, seal, isHidden: false }]),
-      { kind: "close" },
+      { kind: "close", key: String(index) },
     ];
   }
 }

@@ -73,7 +73,7 @@ export class GeminiReader implements ReplyReader {
         seal: textOf(part["thoughtSignature"]),
       },
       { kind: "arguments", key, text: JSON.stringify(call["args"] ?? {}) },
-      { kind: "close" },
+      { kind: "close", key },
     ];
   }
 }

@@ -15,8 +15,8 @@ export type ReplyPiece =
       readonly seal: string | null;
     }
   | { readonly kind: "arguments"; readonly key: string; readonly text: string }
-  /** Nothing more comes for what is open. */
-  | { readonly kind: "close" };
+  /** Nothing more comes for a call, or for the text that is open. */
+  | { readonly kind: "close"; readonly key: string };
 
 /** Reads a provider's reply, event by event; a whole body is one event. */
 export interface ReplyReader {

@@ -11,14 +11,14 @@ import type { CallMemory } from "./call-memory.ts";
 import { AnthropicReader } from "./read-anthropic-reply.ts";
 import { CompletionsReader } from "./read-completions-reply.ts";
 import { GeminiReader } from "./read-gemini-reply.ts";
+import { ResponsesReader } from "./read-responses-reply.ts";
 import type { ReplyPiece, ReplyReader } from "./reply-piece.ts";
 import type { KnownTool } from "./responses-tools.ts";
-import type { SpokenProtocol } from "./spoken-protocol.ts";
 import { ThoughtKeeper } from "./thought-keeper.ts";
 import { TranslationError } from "./translation-error.ts";
 
 export interface ReplyTranslation {
-  readonly from: SpokenProtocol;
+  readonly from: ModelProtocol;
   readonly to: ModelProtocol;
   /** How the provider's bytes are to be read. */
   readonly framing: "sse" | "json";
@@ -167,7 +167,7 @@ export class ReplyTranslator {
   }
 }
 
-function replyReader(protocol: SpokenProtocol): ReplyReader {
+function replyReader(protocol: ModelProtocol): ReplyReader {
   switch (protocol) {
     case "anthropic-messages":
       return new AnthropicReader();
@@ -175,5 +175,7 @@ function replyReader(protocol: SpokenProtocol): ReplyReader {
       return new CompletionsReader();
     case "gemini":
       return new GeminiReader();
+    case "openai-responses":
+      return new ResponsesReader();
   }
 }

@@ -9,15 +9,15 @@ import { readCompletionsRequest } from "./read-completions-request.ts";
 import { readGeminiRequest } from "./read-gemini-request.ts";
 import { readResponsesRequest } from "./read-responses-request.ts";
 import type { KnownTool } from "./responses-tools.ts";
-import type { SpokenProtocol } from "./spoken-protocol.ts";
 import { writeAnthropicRequest } from "./write-anthropic-request.ts";
 import { writeCompletionsRequest } from "./write-completions-request.ts";
 import { writeGeminiRequest } from "./write-gemini-request.ts";
+import { writeResponsesRequest } from "./write-responses-request.ts";
 
 /** A request on its way into another protocol. */
 export interface RequestTranslation {
   readonly from: ModelProtocol;
-  readonly to: SpokenProtocol;
+  readonly to: ModelProtocol;
   /** As it would go upstream in the agent's protocol, under the provider's name for the model. */
   readonly body: JsonRecord;
   /** What stands in the path, or would: the provider's name for the model, and whether it streams. */
@@ -88,5 +88,7 @@ function writeRequest(
       return writeCompletionsRequest(conversation, { outputLimitField }, leftOut);
     case "gemini":
       return writeGeminiRequest(conversation, leftOut);
+    case "openai-responses":
+      return writeResponsesRequest(conversation, leftOut);
   }
 }

@@ -11,6 +11,8 @@ import type {
 } from "./conversation.ts";
 import type { LeftOut } from "./left-out.ts";
 import { imageUrl } from "./linked-image.ts";
+import { openaiSettings } from "./openai-settings.ts";
+import { told } from "./told-fields.ts";
 
 /**
  * A conversation as a request of OpenAI Chat Completions, with the fields that its many servers share.
@@ -22,7 +24,7 @@ export function writeCompletionsRequest(
   leftOut: LeftOut,
 ): JsonRecord {
   const { model, stream, system, turns, sampling, answer } = conversation;
-  if (sampling.topK !== null) leftOut.add("top_k");
+  const { temperature, topP, effort } = openaiSettings(conversation, leftOut);
   return {
     model,
     messages: [
@@ -32,13 +34,13 @@ export function writeCompletionsRequest(
     ...toolFields(conversation),
     ...told({
       [outputLimitField]: sampling.maxTokens,
-      temperature: sampling.temperature,
-      top_p: sampling.topP,
+      temperature,
+      top_p: topP,
       seed: sampling.seed,
       presence_penalty: sampling.presencePenalty,
       frequency_penalty: sampling.frequencyPenalty,
       stop: sampling.stop.length === 0 ? null : sampling.stop,
-      reasoning_effort: effortOf(conversation, leftOut),
+      reasoning_effort: effort,
       response_format: answer === null ? null : formatOf(answer),
     }),
     stream,
@@ -67,13 +69,6 @@ function choiceOf(choice: ToolChoice): unknown {
   return typeof choice === "string"
     ? choice
     : { type: "function", function: { name: choice.name } };
-}
-
-/** OpenAI's word for the most is one that Anthropic's is above. */
-function effortOf({ reasoning }: Conversation, leftOut: LeftOut): string | null {
-  const { effort, budgetTokens } = reasoning;
-  if (effort === null && budgetTokens !== null) leftOut.add("thinking budget");
-  return effort === "max" ? "xhigh" : effort;
 }
 
 function formatOf(answer: AnswerShape): JsonRecord {
@@ -151,9 +146,4 @@ function contentOf(parts: readonly ContentPart[]): unknown {
 function imageField(part: ImagePart): JsonRecord {
   const url = imageUrl(part);
   return { type: "image_url", image_url: { url, ...told({ detail: part.detail }) } };
-}
-
-/** The fields that say something. */
-function told(fields: JsonRecord): JsonRecord {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

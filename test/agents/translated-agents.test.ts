@@ -8,6 +8,7 @@ const PAIRS = [
   { agent: "gemini", provider: "openai-completions" },
   { agent: "codex", provider: "anthropic-messages" },
   { agent: "claude", provider: "gemini" },
+  { agent: "claude", provider: "openai-responses" },
   { agent: "pi", provider: "anthropic-messages" },
 ] as const;
 
@@ -26,6 +27,7 @@ const SCRIPT = {
 const KEPT = {
   "openai-completions": { history: "messages", thought: "reasoning_content" },
   "anthropic-messages": { history: "messages", thought: "signature" },
+  "openai-responses": { history: "input", thought: "encrypted_content" },
   gemini: { history: "contents", thought: "thoughtSignature" },
 } as const;
 

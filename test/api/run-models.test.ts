@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BenchError } from "../../core/errors.ts";
 import type { ModelProtocol } from "../../core/model/exchange.ts";
 import type { RunSettingsInput } from "../../core/model/settings.ts";
-import { resolveRunModels, type RunModels, servedEndpoints } from "../../api/run-models.ts";
+import { resolveRunModels, type RunModels } from "../../api/run-models.ts";
 import { chooseAgent } from "../../runner/agents/choose-agent.ts";
 import { someSettings } from "../core/plan/plan-builders.ts";
 import { FakeClock } from "../fakes/fake-clock.ts";
@@ -186,24 +186,11 @@ describe("a run's models", () => {
     expect(found?.route).toBe("deepseek in openai-completions");
   });
 
-  test("a provider of Responses alone is refused to agents of other dialects", () => {
-    const responses = {
-      protocol: "openai-responses",
-      baseUrl: "https://models.example/v1",
-      keyHeader: "bearer",
-      outputLimitField: "max_output_tokens",
-    } as const;
-    const resolved = {
-      provider: "own",
-      model: "m",
-      key: "k",
-      keyName: "K",
-      endpoints: [responses] as const,
-      ownRoute: null,
-    };
-    const agent = { name: "g", models: { protocols: ["gemini"] as const, aliases: [] } };
-    expect(() => servedEndpoints("own/m", resolved, agent)).toThrow(
-      "agent g speaks gemini, and provider own serves openai-responses: model own/m would have to be",
-    );
+  test("a model of OpenAI's is asked in Responses where the agent speaks neither of its dialects", async () => {
+    const key = { OPENAI_API_KEY: "sk-secret-0123456789" };
+    const claude = await ofAgent(["anthropic-messages"], "openai/gpt-5.5", key);
+    expect(claude?.endpoints).toMatchObject([{ protocol: "openai-responses" }]);
+    const chat = await ofAgent(["openai-completions"], "openai/gpt-5.5", key);
+    expect(chat?.endpoints).toMatchObject([{ protocol: "openai-completions" }]);
   });
 });

@@ -1,12 +1,13 @@
+import type { ModelProtocol } from "../../../core/model/exchange.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ScriptedUsage } from "../../../core/model/model-script.ts";
 import { recordOf } from "../../../core/usage/json-view.ts";
-import type { SpokenProtocol } from "../../../runner/translation/spoken-protocol.ts";
 import { eventText } from "../../../runner/scripted-model/deliver-reply.ts";
 import { renderAnthropic } from "../../../runner/scripted-model/render-anthropic.ts";
 import { renderCompletions } from "../../../runner/scripted-model/render-completions.ts";
 import { renderGemini } from "../../../runner/scripted-model/render-gemini.ts";
+import { renderResponses } from "../../../runner/scripted-model/render-responses.ts";
 import type { RenderedReply } from "../../../runner/scripted-model/scripted-reply.ts";
 import { usageShape } from "../../../runner/scripted-model/usage-shapes.ts";
 import { actedOn, saidIn, type Said as Words } from "./said-in-reply.ts";
@@ -16,7 +17,7 @@ interface Said extends Words {
   readonly usage: ScriptedUsage;
 }
 
-function rendered(protocol: SpokenProtocol, said: Said): RenderedReply {
+function rendered(protocol: ModelProtocol, said: Said): RenderedReply {
   const reply = {
     model: "served",
     reasoning: said.reasoning,
@@ -29,6 +30,7 @@ function rendered(protocol: SpokenProtocol, said: Said): RenderedReply {
     usage: usageShape(protocol, said.usage),
   };
   if (protocol === "anthropic-messages") return renderAnthropic(reply);
+  if (protocol === "openai-responses") return renderResponses(reply);
   return protocol === "gemini" ? renderGemini(reply) : renderCompletions(reply, true);
 }
 

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ModelProtocol } from "../../../core/model/exchange.ts";
 import { listOf, recordOf } from "../../../core/usage/json-view.ts";
-import type { SpokenProtocol } from "../../../runner/translation/spoken-protocol.ts";
 import { type Body, outcome, refusal, translated } from "./translated-request.ts";
 
 function user(block: Body): Body {
@@ -78,6 +77,12 @@ describe("what cannot be carried is refused by its name", () => {
   });
 });
 
+test("a stop sequence is refused where a provider has none", () => {
+  expect(refusal("anthropic-messages", "openai-responses", { stop_sequences: ["END"] })).toBe(
+    "a stop sequence cannot be put into openai-responses",
+  );
+});
+
 test("a tool that the provider runs is left out beside the agent's own, and told", () => {
   const body = { tools: [{ googleSearch: {} }, { functionDeclarations: [{ name: "f" }] }] };
   const result = translated("gemini", "openai-completions", body);
@@ -132,7 +137,12 @@ test("no request, however odd, makes a translation throw", () => {
         "openai-responses",
         "gemini",
       ),
-      fc.constantFrom<SpokenProtocol>("anthropic-messages", "openai-completions", "gemini"),
+      fc.constantFrom<ModelProtocol>(
+        "anthropic-messages",
+        "openai-completions",
+        "openai-responses",
+        "gemini",
+      ),
       fc.dictionary(
         fc.constantFrom(
           "messages",

@@ -56,6 +56,33 @@ describe("sampling and effort", () => {
     expect(body["generationConfig"]).toEqual({ thinkingConfig });
   });
 
+  test.each([
+    ["openai-completions", "gpt-5.5", { reasoning_effort: "high" }, ["top_k", "top_p"]],
+    [
+      "openai-responses",
+      "gpt-5.5",
+      { reasoning: { effort: "high", summary: "auto" } },
+      ["top_k", "top_p"],
+    ],
+    ["openai-completions", "gpt-4.1", { temperature: 1, top_p: 0.95 }, ["effort", "top_k"]],
+    ["openai-responses", "gpt-4.1", { temperature: 1, top_p: 0.95 }, ["effort", "top_k"]],
+    ["openai-completions", "openai/o4-mini", { reasoning_effort: "high" }, ["top_k", "top_p"]],
+    [
+      "openai-completions",
+      "qwen3-max",
+      { reasoning_effort: "high", temperature: 1, top_p: 0.95 },
+      ["top_k"],
+    ],
+  ] as const)("%s has of both what %s takes", (to, model, kept, left) => {
+    const thinkingConfig = { thinkingLevel: "HIGH" };
+    const asked = { generationConfig: { ...GEMINI_CLI.generationConfig, thinkingConfig } };
+    const { body, leftOut } = translated("gemini", to, asked, { model });
+    const fields = new Set(["temperature", "top_p", "reasoning", "reasoning_effort"]);
+    const sent = Object.entries(body).filter(([name]) => fields.has(name));
+    expect(Object.fromEntries(sent)).toEqual(kept);
+    expect(leftOut).toEqual(left);
+  });
+
   test("thinking goes on in a loop of tools only with the thoughts of its turn", () => {
     const asked = {
       reasoning_effort: "high",

@@ -14,6 +14,12 @@ describe("a request as an agent sends it", () => {
     expect(leftOut).toEqual(["cache_control", "context_management", "metadata"]);
   });
 
+  test("of Claude Code is one of Responses that leaves nothing with the provider", () => {
+    const wish = { model: "gpt-5.5" };
+    const { body } = translated("anthropic-messages", "openai-responses", recorded("claude"), wish);
+    expect(body).toEqual(recorded("claude-as-responses"));
+  });
+
   test("of Codex is one of Chat Completions, its namespaced and custom tools as functions", () => {
     const { body, leftOut, tools } = translated(
       "openai-responses",

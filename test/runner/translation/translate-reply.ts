@@ -6,11 +6,10 @@ import { KeepBudget } from "../../../runner/proxy/assemble/kept-text.ts";
 import { CallMemory } from "../../../runner/translation/call-memory.ts";
 import { ReplyTranslator } from "../../../runner/translation/reply-translator.ts";
 import type { ReplyTranslation } from "../../../runner/translation/reply-translator.ts";
-import type { SpokenProtocol } from "../../../runner/translation/spoken-protocol.ts";
 import { bytesOf, cutAt } from "../../core/usage/rendered-replies.ts";
 
 /** Protocols that agents speak, and those of providers that are translated for them. */
-export const PAIRS: readonly { readonly from: SpokenProtocol; readonly to: ModelProtocol }[] = [
+export const PAIRS: readonly { readonly from: ModelProtocol; readonly to: ModelProtocol }[] = [
   { from: "openai-completions", to: "anthropic-messages" },
   { from: "openai-completions", to: "openai-responses" },
   { from: "openai-completions", to: "gemini" },
@@ -20,6 +19,9 @@ export const PAIRS: readonly { readonly from: SpokenProtocol; readonly to: Model
   { from: "gemini", to: "anthropic-messages" },
   { from: "gemini", to: "openai-completions" },
   { from: "gemini", to: "openai-responses" },
+  { from: "openai-responses", to: "anthropic-messages" },
+  { from: "openai-responses", to: "openai-completions" },
+  { from: "openai-responses", to: "gemini" },
 ];
 
 /** A provider's bytes as the agent gets them, and what was measured of them before. */

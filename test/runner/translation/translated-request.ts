@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { ModelProtocol } from "../../../core/model/exchange.ts";
 import { recordOf } from "../../../core/usage/json-view.ts";
 import { CallMemory } from "../../../runner/translation/call-memory.ts";
-import type { SpokenProtocol } from "../../../runner/translation/spoken-protocol.ts";
 import { translateRequest } from "../../../runner/translation/translate-request.ts";
 import type {
   TranslatedRequest,
@@ -21,7 +20,7 @@ interface Wish {
 /** What becomes of a request of one protocol for a provider of another one. */
 export function outcome(
   from: ModelProtocol,
-  to: SpokenProtocol,
+  to: ModelProtocol,
   body: Body,
   wish: Wish = {},
 ): TranslatedRequest | TranslationRefusal {
@@ -38,7 +37,7 @@ export function outcome(
 
 export function translated(
   from: ModelProtocol,
-  to: SpokenProtocol,
+  to: ModelProtocol,
   body: Body,
   wish: Wish = {},
 ): TranslatedRequest {
@@ -48,7 +47,7 @@ export function translated(
 }
 
 /** Why it is refused; "" where it is not. */
-export function refusal(from: ModelProtocol, to: SpokenProtocol, body: Body): string {
+export function refusal(from: ModelProtocol, to: ModelProtocol, body: Body): string {
   const result = outcome(from, to, body);
   return "refused" in result ? result.refused : "";
 }
