@@ -16,6 +16,9 @@ export type UserReading =
   | { readonly kind: "refused"; readonly reasons: readonly string[] };
 
 const DEFAULT_MAX_ROUNDS = 5;
+/** What an agent says is looked through for each word of them. */
+const MAX_FACTS = 100;
+const MAX_FACT_CHARS = 4000;
 const RULED = new Set(["scripted", "deterministic"]);
 const USER_KEYS = new Set(["model", "stop_rule", "private_facts"]);
 const NUDGE_KEYS = new Set(["mode", "nudge_budget"]);
@@ -53,9 +56,14 @@ class UserReader {
       this.reasons.push("user.private_facts is missing, and a scripted user has nothing to tell");
       return [];
     }
-    return Object.entries(facts).flatMap(([name, value]): [string, string][] => {
-      if (typeof value === "string") return [[name, value]];
-      this.reasons.push(`user.private_facts.${name} is no text`);
+    const entries = Object.entries(facts);
+    if (entries.length > MAX_FACTS)
+      this.reasons.push(`user.private_facts are ${String(entries.length)}, more than ${MAX_FACTS}`);
+    return entries.flatMap(([name, value]): [string, string][] => {
+      const isFit = typeof value === "string" && name.length + value.length <= MAX_FACT_CHARS;
+      if (isFit) return [[name, value]];
+      const rule = `no text of up to ${MAX_FACT_CHARS} characters`;
+      this.reasons.push(`user.private_facts.${name.slice(0, 100)} is ${rule}`);
       return [];
     });
   }

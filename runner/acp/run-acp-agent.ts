@@ -20,6 +20,7 @@ import { initializeAgent, openSession, type SessionPlan } from "./open-session.t
 import { RoundLog } from "./round-log.ts";
 import { Turn, type TurnEnd } from "./run-turn.ts";
 import { SessionRecorder } from "./session-recorder.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 export interface AcpTimes {
   /** Of each step before the first prompt; generous, since a loaded machine starts slowly. */
@@ -279,19 +280,4 @@ class AcpTrial {
 function redactedEnd(end: AgentEnd, redactor: Redactor): AgentEnd {
   if (end.kind !== "error") return end;
   return { ...end, error: { ...end.error, message: redactor.text(end.error.message) } };
-}
-
-/** Rejects with the signal's reason as soon as it is aborted; the work itself goes on, to be ended. */
-async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  const listening = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    const { signal: until } = listening;
-    signal.addEventListener("abort", () => reject(signal.reason), { signal: until });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    listening.abort();
-  }
 }

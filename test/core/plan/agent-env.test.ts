@@ -17,6 +17,8 @@ const ENV = {
   DATABASE: "postgres://me:hunter2@db/x",
 };
 
+const marks = (env: Record<string, string>): string => JSON.stringify(agentEnvMarks(env, sha256));
+
 describe("variables of an agent", () => {
   test("are written where they are no secrets, by the contract's names and by their look", () => {
     expect(shownVariables(ENV)).toEqual({ STYLE: "terse" });
@@ -31,8 +33,6 @@ describe("variables of an agent", () => {
   });
 
   test("of which one has another value are another measurement, also where the value is secret", () => {
-    const marks = (env: Record<string, string>): string =>
-      JSON.stringify(agentEnvMarks(env, sha256));
     expect(marks(ENV)).toBe(marks({ ...ENV }));
     for (const name of Object.keys(ENV))
       expect(marks({ ...ENV, [name]: "other" })).not.toBe(marks(ENV));

@@ -24,6 +24,16 @@ function aConversation(
   return new Conversation(planConversation({ ...task, config }, all));
 }
 
+function reasonsOf(document: DocumentInput): string {
+  const reading = readSimulatedUser(TaskDocument.parse(document));
+  return reading.kind === "refused" ? reading.reasons.join("; ") : reading.kind;
+}
+
+function sceneReasonOf(document: DocumentInput): string {
+  const reading = readScenes(TaskDocument.parse(document), "base");
+  return reading.kind === "refused" ? reading.reason : reading.kind;
+}
+
 /** All prompts, where the agent answers with these words. */
 function promptsOf(conversation: Conversation, answers: readonly string[] = []): string[] {
   const prompts: string[] = [];
@@ -132,10 +142,6 @@ describe("a question", () => {
 });
 
 describe("a user that cannot be played as it is written is refused", () => {
-  const reasonsOf = (document: DocumentInput): string => {
-    const reading = readSimulatedUser(TaskDocument.parse(document));
-    return reading.kind === "refused" ? reading.reasons.join("; ") : reading.kind;
-  };
   const sound = { private_facts: { a: "b" } };
 
   test.for([
@@ -144,7 +150,10 @@ describe("a user that cannot be played as it is written is refused", () => {
       /user\.model is "claude-haiku": a user whom a model/u,
     ],
     [{ user: {} }, /private_facts is missing/u],
-    [{ user: { private_facts: { a: 1 } } }, /private_facts\.a is no text/u],
+    [
+      { user: { private_facts: { a: 1 } } },
+      /private_facts\.a is no text of up to 4000 characters/u,
+    ],
     [{ user: { ...sound, tools: ["ask"] } }, /user\.tools is not acted on/u],
     [{ user: { ...sound, stop_rule: "when-happy" } }, /only satisfied-or-N-rounds/u],
     [{ user: { ...sound, stop_rule: "satisfied-or-0-rounds" } }, /only satisfied-or-N-rounds/u],
@@ -161,6 +170,17 @@ describe("a user that cannot be played as it is written is refused", () => {
     [{ benchflow: { nudges: { mode: "simulated-user" } } }, /private_facts is missing/u],
   ] as const)("%j", ([document, reason]) => {
     expect(reasonsOf(document)).toMatch(reason);
+  });
+
+  test("more than can be looked for in all that an agent says", () => {
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`f${at}`, "x"]));
+    expect(reasonsOf({ user: { private_facts: many } })).toBe(
+      "user.private_facts are 101, more than 100",
+    );
+    expect(reasonsOf({ user: { private_facts: { a: "x".repeat(4000) } } })).toMatch(
+      /no text of up/u,
+    );
+    expect(reasonsOf({ user: { private_facts: { a: "x".repeat(3999) } } })).toBe("scripted");
   });
 
   test.for([
@@ -189,10 +209,6 @@ describe("a user that cannot be played as it is written is refused", () => {
 });
 
 describe("scenes that one agent cannot play are refused", () => {
-  const reasonOf = (document: DocumentInput): string => {
-    const reading = readScenes(TaskDocument.parse(document), "base");
-    return reading.kind === "refused" ? reading.reason : reading.kind;
-  };
   const turns = [{ role: "a", prompt: "Go." }];
 
   test.for([
@@ -216,7 +232,7 @@ describe("scenes that one agent cannot play are refused", () => {
       /a turn has no prompt/u,
     ],
   ] as const)("%j", ([document, reason]) => {
-    expect(reasonOf(document)).toMatch(reason);
+    expect(sceneReasonOf(document)).toMatch(reason);
   });
 
   test.for([
