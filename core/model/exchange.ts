@@ -34,8 +34,9 @@ export type Sampling = z.infer<typeof Sampling>;
 /**
  * How a request ended for the agent. `answered`: the provider's reply, whatever its status, came to
  * its end. `cut`: the reply broke off. `capped`: we ended it at its output limit. `timeout`: our
- * first-byte, idle or total limit. `unreachable`: no HTTP answer. `aborted`: the agent went away.
- * `refused`: it never went upstream. `stopped`: `stop()` cut it off.
+ * first-byte, idle or total limit, or the agent's own after a long silence of the provider's.
+ * `unreachable`: no HTTP answer. `aborted`: the agent went away. `refused`: it never went upstream.
+ * `stopped`: `stop()` cut it off.
  */
 export const CallEnd = z.enum([
   "answered",

@@ -1,5 +1,12 @@
-/** Why a call was ended by us. */
-export type CallStopKind = "first-byte" | "idle" | "total" | "gone" | "stopped" | "capped";
+/** Why a call was ended by us. `given-up`: its agent went away from a provider that had long been silent. */
+export type CallStopKind =
+  | "first-byte"
+  | "idle"
+  | "total"
+  | "gone"
+  | "given-up"
+  | "stopped"
+  | "capped";
 
 export class CallStop extends Error {
   override readonly name = "CallStop";
@@ -15,6 +22,8 @@ export interface GuardLimits {
   readonly firstByteMs: number;
   readonly idleMs: number;
   readonly totalMs: number;
+  /** See `ProxyLimits`. */
+  readonly giveUpMs: number;
 }
 
 /**
@@ -26,6 +35,8 @@ export class CallGuard {
   readonly #controller = new AbortController();
   readonly #total: NodeJS.Timeout;
   #waiting: NodeJS.Timeout | null = null;
+  /** Since when the provider has said nothing; null while nothing is awaited of it. */
+  #silentSince: number | null = null;
 
   constructor(limits: GuardLimits) {
     this.#limits = limits;
@@ -37,8 +48,9 @@ export class CallGuard {
   }
 
   stop(kind: CallStopKind): void {
+    const why = kind === "gone" && this.#isLongSilent() ? "given-up" : kind;
     this.end();
-    this.#controller.abort(new CallStop(kind));
+    this.#controller.abort(new CallStop(why));
   }
 
   /** A request is on its way: its first byte is awaited. */
@@ -55,6 +67,7 @@ export class CallGuard {
   pause(): void {
     if (this.#waiting !== null) clearTimeout(this.#waiting);
     this.#waiting = null;
+    this.#silentSince = null;
   }
 
   end(): void {
@@ -64,6 +77,13 @@ export class CallGuard {
 
   #wait(kind: CallStopKind, ms: number): void {
     this.pause();
-    if (!this.signal.aborted) this.#waiting = setTimeout(() => this.stop(kind), ms);
+    if (this.signal.aborted) return;
+    this.#waiting = setTimeout(() => this.stop(kind), ms);
+    this.#silentSince = performance.now();
+  }
+
+  #isLongSilent(): boolean {
+    if (this.#silentSince === null) return false;
+    return performance.now() - this.#silentSince >= this.#limits.giveUpMs;
   }
 }

@@ -28,6 +28,8 @@ export interface ProxyLimits {
   readonly idleMs: number;
   /** A whole answer. */
   readonly totalMs: number;
+  /** Some agents wait for less than we do: one that gives up after this silence has met a failure. */
+  readonly giveUpMs: number;
   /** How long a request may be held between our own retries. */
   readonly maxHoldMs: number;
   /** Silence after which a held stream is told that it is still being worked on. */
@@ -58,6 +60,7 @@ export const DEFAULT_LIMITS: ProxyLimits = {
   firstByteMs: 120_000,
   idleMs: 120_000,
   totalMs: 3_600_000,
+  giveUpMs: 30_000,
   maxHoldMs: 45_000,
   heartbeatMs: 10_000,
   settleMs: 30_000,

@@ -200,6 +200,7 @@ function endStopped({ record, agent, call }: ModelCall, { kind }: CallStop): voi
     return;
   }
   record.end = "timeout";
+  if (kind === "given-up") return agent.cut();
   // Within a stream an error could be taken for an end; a break cannot.
   if (agent.isCommitted && record.ttfbMs !== null) return agent.cut();
   agent.sendError(call.protocol, {

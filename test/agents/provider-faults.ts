@@ -46,9 +46,9 @@ export const FAULTS: readonly ProviderFault[] = [
   },
   { name: "402", fault: status(402), expected: OUTAGE },
   { name: "hang before headers", fault: { kind: "hang", after: 1 }, expected: OUTAGE },
-  { name: "stall mid-stream", fault: { kind: "stall", after: 1 }, expected: OUTAGE },
+  { name: "stall mid-stream", fault: { kind: "stall", events: 2, after: 1 }, expected: OUTAGE },
   { name: "reset", fault: { kind: "reset", after: 1 }, expected: OUTAGE },
-  { name: "cut without usage", fault: { kind: "cut", after: 1 }, expected: OUTAGE },
+  { name: "cut without usage", fault: { kind: "cut", events: 2, after: 1 }, expected: OUTAGE },
   { name: "end without usage", fault: { kind: "no-usage", after: 1 }, expected: OUTAGE },
   {
     name: "context overflow 400",
