@@ -2,6 +2,7 @@ import type { Diagnostics } from "../core/model/diagnostics.ts";
 import type { TrialRecord } from "../core/model/record.ts";
 import { contextDigestOf } from "../core/plan/trial-version.ts";
 import type { Isolation, PhaseSpan, Resources, Verification } from "../core/model/trial.ts";
+import type { AttemptFolder } from "../core/ports/attempt-folder.ts";
 import { classifySandboxFailure } from "../core/outcome/classify-sandbox-failure.ts";
 import { messageOf } from "../core/errors.ts";
 import { AFTER_AGENT_FAILURES, decideOutcome } from "../core/outcome/decide-outcome.ts";
@@ -42,9 +43,17 @@ export async function sealAttempt(state: AttemptState): Promise<TrialRecord> {
     rolloutDir: deps.rolloutDir,
     utcOffsetMinutes,
   });
-  for (const [path, text] of sideFiles) await deps.folder.write(path, text);
+  await writeAll(deps.folder, sideFiles);
   await deps.folder.seal(renderTrialResult(record, extrasOf(state, utcOffsetMinutes)));
   return record;
+}
+
+/** All at once, since each waits for the disk; returns or throws when none is being written any more. */
+async function writeAll(folder: AttemptFolder, files: ReadonlyMap<string, string>): Promise<void> {
+  const written = await Promise.allSettled(
+    [...files].map(async ([path, text]) => await folder.write(path, text)),
+  );
+  for (const each of written) if (each.status === "rejected") throw each.reason;
 }
 
 /** A verifier that failed more than once: is it the task's fault, or what the agent left (attack 32)? */

@@ -92,12 +92,11 @@ export class FileAttemptFolder implements AttemptFolder {
     this.#checkOpen(RESULT_FILE);
     for (const file of this.#open) await file.close();
     await this.#put(RESULT_FILE, result);
-    for (const folder of await foldersOf(this.#dir)) await syncFolder(folder);
+    await Promise.all((await foldersOf(this.#dir)).map(syncFolder));
     const seal = await sealOf(this.#dir, { known: this.#written, recovered: false });
     await this.#put(SEAL_FILE, sealText(seal));
     this.#isSealed = true;
-    await syncFolder(this.#dir);
-    await syncFolder(this.#jobDir);
+    await Promise.all([syncFolder(this.#dir), syncFolder(this.#jobDir)]);
   }
 
   async #put(path: string, bytes: Uint8Array | string | ByteStream): Promise<void> {
