@@ -3,7 +3,14 @@ import { readModelJob } from "../e2e/model-run.ts";
 import { scratchDir } from "../e2e/run-bench.ts";
 import type { Fault, ModelScriptInput } from "../fakes/model-server/model-script.ts";
 import { startModelServer } from "../fakes/model-server/start-model-server.ts";
-import { type AgentModel, type RunWish, runTasks, SOLVE, writeSceneTask } from "./trial-scene.ts";
+import {
+  type AgentModel,
+  type AgentName,
+  type RunWish,
+  runTasks,
+  SOLVE,
+  writeSceneTask,
+} from "./trial-scene.ts";
 
 type FaultInput = NonNullable<ModelScriptInput["faults"]>[number];
 
@@ -52,7 +59,8 @@ export const FAULTS: readonly ProviderFault[] = [
   { name: "end without usage", fault: { kind: "no-usage", after: 1 }, expected: OUTAGE },
   {
     name: "context overflow 400",
-    fault: { kind: "context-overflow", after: 1 },
+    // A request to make the conversation shorter holds all of it, and is refused as well.
+    fault: { kind: "context-overflow", on: "any", after: 1 },
     expected: { outcome: "scored: 1", category: "provider_rejected" },
   },
 ];
@@ -99,7 +107,7 @@ export async function runCell({ agent, fault, limitSec, limits }: CellWish): Pro
   await using scratch = await scratchDir();
   const server = await startModelServer({
     turns: [{ shell: SOLVE }, { reasoning: "Done?", text: "It is written, and that was all." }],
-    faults: [fault.fault],
+    faults: [afterSideRequests(fault.fault, agent.agent)],
   });
   try {
     const dir = scratch.path;
@@ -125,6 +133,11 @@ export async function runCell({ agent, fault, limitSec, limits }: CellWish): Pro
   } finally {
     await server.close();
   }
+}
+
+/** Claude asks for a title beside its first request. */
+function afterSideRequests(fault: ProviderFault["fault"], agent: AgentName): FaultInput {
+  return fault.on === "any" && agent === "claude" ? { ...fault, after: 2 } : fault;
 }
 
 function isMet({ purpose, end, status: seen, upstream_status: own }: MetRow): boolean {
