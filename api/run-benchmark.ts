@@ -79,7 +79,9 @@ async function installAgent(
 function tellRoute({ resolved, endpoints, script }: RunModels, { onEvent }: RunWorld): void {
   if (script !== null) return;
   const hosts = [...new Set(endpoints.map(({ baseUrl }) => new URL(baseUrl).host))];
-  onEvent({ type: "key-route", keyName: resolved.keyName, hosts });
+  const [{ agentProtocol: from, protocol: to }] = endpoints;
+  const translation = from === to ? null : { from, to };
+  onEvent({ type: "key-route", keyName: resolved.keyName, hosts, translation });
 }
 
 async function runRepeats(started: StartedRun, agent: Agent): Promise<EndedRun> {

@@ -63,7 +63,7 @@ export class RunLog {
         this.#status.spend(event);
         return;
       case "key-route":
-        this.#note(`${event.keyName} goes to ${event.hosts.join(", ")}`);
+        this.#note(routeText(event));
         return;
       case "agent-installing":
         this.#note(`installing ${event.name}, once for this computer`);
@@ -108,4 +108,14 @@ export class RunLog {
   #note(text: string): void {
     this.#status.above(showSafely(text));
   }
+}
+
+function routeText({
+  keyName,
+  hosts,
+  translation,
+}: Extract<RunEvent, { readonly type: "key-route" }>): string {
+  const route = `${keyName} goes to ${hosts.join(", ")}`;
+  if (translation === null) return route;
+  return `${route}; the agent's ${translation.from} is translated into ${translation.to}`;
 }

@@ -1,3 +1,4 @@
+import type { ModelProtocol } from "../model/exchange.ts";
 import type { JobPlan, RunPlan } from "../model/plan.ts";
 import type { BudgetSummary } from "../model/ledger-budget.ts";
 import type { Phase } from "../model/outcome.ts";
@@ -46,7 +47,13 @@ export type RunEvent =
   /** What the whole command has spent so far: millionths of a dollar, where prices are known, and tokens. */
   | { readonly type: "spent"; readonly microUsd: number; readonly tokens: number }
   /** Which hosts get the provider's key, before anything goes there (attack 3). */
-  | { readonly type: "key-route"; readonly keyName: string; readonly hosts: readonly string[] }
+  | {
+      readonly type: "key-route";
+      readonly keyName: string;
+      readonly hosts: readonly string[];
+      /** Null where the agent is asked in its own dialect. */
+      readonly translation: { readonly from: ModelProtocol; readonly to: ModelProtocol } | null;
+    }
   /** An agent's programs are being fetched, once for this machine. */
   | { readonly type: "agent-installing"; readonly name: string }
   | { readonly type: "warning"; readonly message: string };

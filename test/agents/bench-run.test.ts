@@ -89,6 +89,8 @@ test("bench run -a claude works on an endpoint that has no Messages, by translat
   const args = "run tasks -a claude -m xiaomi/mimo-v2.6-flash --env local".split(" ");
   const run = await runBench(args, { cwd: scratch.path, env: none });
   expect(run.code, run.stderr + run.stdout).toBe(0);
+  const told = "the agent's anthropic-messages is translated into openai-completions";
+  expect(run.stderr).toContain(told);
   const job = await readModelJob(join(scratch.path, "jobs"));
   expect(job.trials.map(({ result }) => result.outcome)).toMatchObject([{ reward: 1 }]);
   for (const { rows } of job.trials)

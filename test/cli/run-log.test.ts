@@ -5,6 +5,25 @@ import { groupTrials } from "../../core/results/group-trials.ts";
 import { planRun } from "../../core/plan/plan-run.ts";
 import { aRequest, aTask } from "../core/plan/plan-builders.ts";
 
+test("where the key goes is told with the translation that its calls go through", () => {
+  let err = "";
+  const context: CliContext = {
+    cwd: ".",
+    env: {},
+    out: { write: () => undefined, isTerminal: false, columns: 80 },
+    err: { write: (text) => void (err += text), isTerminal: false, columns: 80 },
+    signal: new AbortController().signal,
+  };
+  const log = new RunLog(context, { quiet: false, json: false });
+  const route = { type: "key-route", keyName: "A_KEY", hosts: ["a.example"] } as const;
+  log.show({ ...route, translation: null });
+  log.show({ ...route, translation: { from: "gemini", to: "openai-completions" } });
+  expect(err).toBe(
+    "A_KEY goes to a.example\n" +
+      "A_KEY goes to a.example; the agent's gemini is translated into openai-completions\n",
+  );
+});
+
 /** The final block of a run that left these tasks out. */
 function blockWithout(names: readonly string[]): string {
   let out = "";
