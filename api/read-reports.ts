@@ -34,9 +34,12 @@ export async function readJobsAt(paths: readonly string[]): Promise<ReportJob[]>
   return jobs;
 }
 
+/** Of one job alone: which repeat of a run it was is not told by its folder, so that it can be copied. */
 export function jobCard(jobs: readonly ReportJob[], seed?: number): RunCard {
   const name = jobs[0]?.job.jobName ?? "";
-  return buildRunCard({ name, scope: "job", jobs, pathOf: () => ".", ...seeded(seed) }, sha256);
+  const alone = jobs.map((one) => ({ ...one, job: { ...one.job, repeat: null, alias: null } }));
+  const input = { name, scope: "job" as const, jobs: alone, pathOf: () => "." };
+  return buildRunCard({ ...input, ...seeded(seed) }, sha256);
 }
 
 /** Of a run's jobs; their paths are told relative to `root`, so that the tree can move. */

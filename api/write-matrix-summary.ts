@@ -10,7 +10,7 @@ const NAME = "matrix-summary.json";
 export async function writeMatrixSummary(
   plan: RunPlan,
   jobs: readonly EndedJob[],
-  { store }: RunDeps,
+  { store }: Pick<RunDeps, "store">,
 ): Promise<string> {
   const { agent, jobsDir, trials: repeats } = plan.settings;
   const ended = jobs.map(({ job, tree }) => ({

@@ -8,8 +8,8 @@ import { writeAtomic } from "../stores/files/write-atomic.ts";
 import { findControls, jobCard, readJobsAt, runCard } from "./read-reports.ts";
 import type { EndedRun } from "./run-benchmark.ts";
 
-const CARD_FILE = "run-card.json";
-const REPORT_FILE = "report.md";
+export const CARD_FILE = "run-card.json";
+export const REPORT_FILE = "report.md";
 const MAX_REPORT_BYTES = 256 * 1024 * 1024;
 
 /**
@@ -18,7 +18,7 @@ const MAX_REPORT_BYTES = 256 * 1024 * 1024;
  * that stand there, so a resume with nothing to do changes no byte. Throws `BenchError` (`unavailable`)
  * when the disk fails; the results are whole then.
  */
-export async function writeReports({ plan, jobs }: EndedRun): Promise<void> {
+export async function writeReports({ plan, jobs }: Pick<EndedRun, "plan" | "jobs">): Promise<void> {
   const reports: ReportJob[] = [];
   for (const { jobDir } of jobs) {
     const [report] = await readJobsAt([jobDir]);

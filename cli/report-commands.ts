@@ -26,3 +26,19 @@ export function reportCommand(context: CliContext, ending: Ending): Command {
       ending.code = await runReport(context, jobs, options);
     });
 }
+
+/** `bench verify DIR|card`. */
+export function verifyCommand(context: CliContext, ending: Ending): Command {
+  return newCommand("verify", context)
+    .summary("check results against themselves: every hash and every number again")
+    .description(
+      "Hashes every sealed file again, makes every summary, run card and report again from the trials, and names the\n" +
+        "first difference.\n\nExample: bench verify jobs/no-skills",
+    )
+    .argument("<path>", "a job, a jobs folder or a run-card.json")
+    .option("--json", "print every difference as JSON")
+    .action(async (path: string, options: { json?: boolean }) => {
+      const { runVerify } = await import("./commands/verify.ts");
+      ending.code = await runVerify(context, path, options.json === true);
+    });
+}

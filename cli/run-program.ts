@@ -5,7 +5,7 @@ import { agentsCommand } from "./agents-command.ts";
 import type { CliContext, ExitCode } from "./context.ts";
 import { type Ending, newCommand } from "./new-command.ts";
 import { inOwnNamespace } from "./own-namespace.ts";
-import { reportCommand } from "./report-commands.ts";
+import { reportCommand, verifyCommand } from "./report-commands.ts";
 import { runCommand } from "./run-command.ts";
 import { VERSION } from "../core/tool-version.ts";
 
@@ -14,7 +14,6 @@ const UNBUILT_COMMANDS: readonly string[] = [
   "compare",
   "regrade",
   "review",
-  "verify",
   "view",
   "metrics",
   "traj",
@@ -48,6 +47,7 @@ export async function runProgram(host: CliContext, args: readonly string[]): Pro
   program.addCommand(tasksCommand(context, ending));
   program.addCommand(sandboxCommand(context, ending));
   program.addCommand(agentsCommand(context, ending));
+  program.addCommand(verifyCommand(context, ending));
   program.addCommand(doctorCommand(context, ending));
   program.addCommand(cloudCommand(context, ending));
   program.addCommand(syncCommand(context, ending));

@@ -16,6 +16,7 @@ import { RunCard } from "../core/model/run-card.ts";
 import { RunSummary } from "../core/model/run-summary.ts";
 import { Seal } from "../core/model/seal.ts";
 import { JobSummary } from "../core/model/summary.ts";
+import { VerificationReport } from "../core/model/verification-report.ts";
 import { TrialConfig } from "../core/model/trial-config.ts";
 import { TrialResult } from "../core/model/trial-result.ts";
 
@@ -47,6 +48,7 @@ const SCHEMAS: readonly SchemaFile[] = [
   },
   { name: "agent-lock", title: "what bench agents lock writes", schema: AgentLock },
   { name: "run-card", title: "run-card.json of a job or a run", schema: RunCard },
+  { name: "verification", title: "bench verify --json", schema: VerificationReport },
   { name: "job-document", title: "bench results --json", schema: JobDocument },
   { name: "trial-document", title: "a trial in bench results --json", schema: TrialDocument },
 ];

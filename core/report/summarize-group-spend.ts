@@ -1,3 +1,4 @@
+import type { CostStatus } from "../model/model-calls.ts";
 import type { CardSpend } from "../model/run-card.ts";
 import type { TrialRecord } from "../model/record.ts";
 import { compareNames } from "../plan/compare-names.ts";
@@ -59,7 +60,7 @@ function attemptsOf(group: SettingGroup): Attempt[] {
   return [...made, ...superseded];
 }
 
-type CostWord = "priced" | "free" | "reserved" | "unpriced" | "none" | "unknown";
+type CostWord = CostStatus | "unknown";
 
 /** As the proxy recorded it; else by what the result says. */
 function statusOf({ job, record }: Attempt): CostWord {
