@@ -1,8 +1,11 @@
-import { rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { scratchDir } from "../e2e/run-bench.ts";
+import { stateDir } from "../../api/state-dir.ts";
+import { readModelJob } from "../e2e/model-run.ts";
+import { runBench, scratchDir, startBench } from "../e2e/run-bench.ts";
 import { runWish, WRITE } from "./wish-scene.ts";
 
 describe("what is said to an agent", () => {
@@ -161,3 +164,62 @@ Make it final.
     },
   );
 });
+
+test("a conversation that was killed begins anew, and what was said before it is kept", async () => {
+  await using scratch = await scratchDir();
+  const task = join(scratch.path, "tasks/talk");
+  await mkdir(join(task, "environment"), { recursive: true });
+  await mkdir(join(task, "verifier"), { recursive: true });
+  await cp(SCRIPTED, join(task, "environment/agent.mjs"));
+  const dockerfile = "FROM debian:bookworm-slim\nCOPY agent.mjs /opt/agent.mjs\nWORKDIR /app\n";
+  await writeFile(join(task, "environment/Dockerfile"), dockerfile);
+  const user = "user: {private_facts: {order_id: BF-1042}}";
+  await writeFile(join(task, "task.md"), `---\n${user}\n---\nAsk for the order id.\n`);
+  const check =
+    "[ \"$(cat /app/answer.txt)\" = 'yes ' ] && r=1 || r=0; echo $r > /logs/verifier/reward.txt";
+  await writeFile(join(task, "verifier/test.sh"), `#!/bin/bash\n${check}\n`);
+  const script = { version: 1, turns: [{ text: "not asked" }] };
+  await writeFile(join(scratch.path, "turns.json"), JSON.stringify(script));
+  const way = JSON.stringify({ turn: "asks", delayMs: 4000 });
+  const agent = `acp:/opt/bench/node/bin/node /opt/agent.mjs '${way}'`;
+  const args = ["run", "tasks", "-a", agent, "-m", "scripted/turns.json", "--env", "local"];
+  const options = { cwd: scratch.path, env: { BENCHFLOW_STATE_DIR: stateDir(process.env) } };
+  const killed = startBench(args, options);
+  const first = await eventually(async () => await readRounds(join(scratch.path, "jobs")));
+  killed.kill("SIGKILL");
+  await killed.ended;
+  const again = await runBench(args, options);
+  expect(again.code, again.stdout + again.stderr).toBe(0);
+  const job = await readModelJob(join(scratch.path, "jobs"));
+  expect(job.trials.map(({ result }) => result)).toMatchObject([
+    { attempt: 2, outcome: { reward: 1 }, n_prompts: 2, loop: { rounds: 2, max_rounds: 5 } },
+  ]);
+  const rounds = await readRounds(join(scratch.path, "jobs"));
+  expect(first.map(({ told_fact: told }) => told)).toEqual([null]);
+  const told = rounds.map((row) => String(row.told_fact)).toSorted();
+  expect(told).toEqual(["null", "null", "order_id"]);
+});
+
+const SCRIPTED = join(import.meta.dirname, "../fixtures/acp-agent/agent.mjs");
+const Row = z.looseObject({ round: z.int(), told_fact: z.string().nullable() });
+
+/** Rounds of all attempts below a jobs folder. */
+async function readRounds(jobs: string): Promise<z.infer<typeof Row>[]> {
+  const found = await readdir(jobs, { recursive: true }).catch(() => []);
+  const paths = found.filter((path) => path.endsWith("user_rounds.jsonl"));
+  const texts = await Promise.all(
+    paths.map(async (path) => await readFile(join(jobs, path), "utf8")),
+  );
+  const lines = texts.flatMap((text) => text.split("\n").filter(Boolean));
+  return lines.map((line) => Row.parse(JSON.parse(line)));
+}
+
+async function eventually<Item>(read: () => Promise<Item[]>): Promise<Item[]> {
+  const endMs = Date.now() + 60_000;
+  for (;;) {
+    const items = await read();
+    if (items.length > 0) return items;
+    if (Date.now() > endMs) throw new Error("nothing came within 60 s");
+    await delay(50);
+  }
+}

@@ -54,6 +54,48 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
     },
   );
 
+  /** The same over http: one answer for each request, no stream. */
+  const LISTENER = `
+require("node:http").createServer((request, response) => {
+  let text = "";
+  request.on("data", (chunk) => (text += chunk)).on("end", () => {
+    if (request.method !== "POST") return response.writeHead(405).end();
+    const { id, method, params } = JSON.parse(text);
+    if (id === undefined) return response.writeHead(202).end();
+    const results = {
+      initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "tide", version: "1" } },
+      "tools/list": { tools: [{ name: "tide_table", description: "Says when the tide turns", inputSchema: { type: "object", properties: {} } }] },
+    };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result: results[method] ?? {} }));
+  });
+}).listen(8017, "127.0.0.1");
+`;
+
+  test.for(["claude", "opencode"] as const)(
+    "over http within the sandbox offer theirs to the model of %s, without any network",
+    async (agent) => {
+      await using scratch = await scratchDir();
+      const { run, trial, asked } = await runWish(scratch.path, {
+        agent,
+        script: { turns: [WRITE, { text: "done" }] },
+        prepare: async (task) => {
+          await addServer(task, 'transport = "http"\nurl = "http://127.0.0.1:8017/mcp"');
+          await writeFile(join(task, "environment/tide.cjs"), LISTENER);
+          const start =
+            "setsid /opt/bench/node/bin/node /opt/tide.cjs >/dev/null 2>&1 </dev/null &";
+          const toml = await readFile(join(task, "task.toml"), "utf8");
+          const setup = `\n[[environment.setup_commands]]\ncommand = "${start}"\n`;
+          await writeFile(join(task, "task.toml"), toml + setup);
+        },
+      });
+      expect(run.code, run.stdout + run.stderr).toBe(0);
+      expect(trial.result.outcome).toMatchObject({ kind: "scored", reward: 1 });
+      expect(trial.result.isolation?.network_agent).toBe("closed");
+      expect(asked.some((body) => body.includes("tide_table"))).toBe(true);
+    },
+  );
+
   test("over stdio are found by the model of qwen, which has to search for tools", async () => {
     await using scratch = await scratchDir();
     const search = { calls: [{ tool: "tool_search", args: { query: "tide" } }] };

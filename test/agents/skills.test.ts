@@ -1,6 +1,7 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { scratchDir } from "../e2e/run-bench.ts";
 import { AGENTS, runWish } from "./wish-scene.ts";
 
@@ -70,6 +71,8 @@ describe("variables of the person's own", () => {
         ],
       };
       const args = ["--agent-env", "SEARCH_TOKEN", "--agent-env", "LANGUAGE_STYLE=terse"];
+      const watched = watchCommandLines(SECRET);
+      const shown = watchCommandLines("LANGUAGE_STYLE=terse");
       const { run, trial, read, config, asked } = await runWish(scratch.path, {
         ...where,
         script,
@@ -86,9 +89,29 @@ describe("variables of the person's own", () => {
       const found = await filesWith(scratch.path, [SECRET, JSON.stringify(SECRET).slice(1, -1)]);
       expect(found).toEqual([]);
       expect(run.stdout + run.stderr).not.toContain(SECRET);
+      expect(shown.end()).not.toEqual([]);
+      expect(watched.end()).toEqual([]);
     },
   );
 });
+
+/** Command lines of this machine, the sandboxes' too, in which a text stands, looked for again and again. */
+function watchCommandLines(text: string): { readonly end: () => string[] } {
+  const found = new Set<string>();
+  const look = (): void => {
+    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/u.test(name))) {
+      try {
+        const line = readFileSync(`/proc/${pid}/cmdline`, "latin1");
+        if (line.includes(text)) found.add(line);
+      } catch {
+        // Ended meanwhile.
+      }
+    }
+  };
+  const timer = setInterval(look, 25);
+  onTestFinished(() => clearInterval(timer));
+  return { end: () => [...found] };
+}
 
 async function filesWith(dir: string, texts: readonly string[]): Promise<string[]> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });
