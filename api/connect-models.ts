@@ -5,6 +5,7 @@ import type { ModelAccess } from "../core/ports/model-access.ts";
 import type { ModelUpstream } from "../core/ports/model-upstream.ts";
 import type { KeyHeader } from "../core/providers/provider.ts";
 import { proxiedModels, type ProxiedModelsOptions } from "../runner/model-access/proxied-models.ts";
+import { loginUpstream } from "../runner/model-access/login-upstream.ts";
 import { createHttpUpstream, type Credential } from "../runner/proxy/http-upstream.ts";
 import { scriptedUpstreams } from "../runner/scripted-model/scripted-upstreams.ts";
 import type { RunScript } from "./model-script-file.ts";
@@ -19,23 +20,20 @@ type Connection = Pick<
 export function connectModels(account: TrialAccount, connection: Connection): ModelAccess {
   const { models, ...shared } = connection;
   const { provider, model, key } = models.resolved;
-  const upstream = (endpoint: ServedEndpoint): ModelUpstream =>
-    createHttpUpstream({
-      provider,
-      protocol: endpoint.protocol,
-      agentProtocol: endpoint.agentProtocol,
-      baseUrl: endpoint.baseUrl,
-      outputLimitField: endpoint.outputLimitField,
-      credential: () => Promise.resolve(credentialOf(endpoint.keyHeader, key)),
-    });
+  const { script, login } = models;
+  const upstream = ({ keyHeader, ...endpoint }: ServedEndpoint): ModelUpstream => {
+    if (login !== null) return loginUpstream(login, { provider, ...endpoint });
+    const credential = credentialOf(keyHeader, key);
+    return createHttpUpstream({ provider, ...endpoint, credential: async () => credential });
+  };
   const [first, ...others] = models.endpoints;
-  const { script } = models;
   return proxiedModels(account, {
     ...shared,
     provider,
     model,
     prices: models.prices,
     secrets: [...(key.length > 1 ? [key] : []), ...(models.agentSecrets ?? [])],
+    ...(login === null ? {} : { loginSecrets: login.secrets }),
     connect: (spec) =>
       script === null
         ? [upstream(first), ...others.map(upstream)]

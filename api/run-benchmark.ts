@@ -38,6 +38,8 @@ export interface EndedRun {
 export async function runBenchmark(settings: RunSettings, world: RunWorld): Promise<EndedRun> {
   const agent = await chooseRunAgent(settings);
   const models = withAgentSecrets(await resolveRunModels(settings, agent, world), settings);
+  // A login that has ended is told before anything is made.
+  await models?.login?.ready();
   const input = await readPlanInput(settings, world, { models, agent });
   planBenchmark(input, null);
   await world.store.checkWritable(settings.jobsDir);
@@ -76,9 +78,12 @@ async function installAgent(
 }
 
 /** Attack 3: which host gets the key is told before anything goes there. */
-function tellRoute({ resolved, endpoints, script }: RunModels, { onEvent }: RunWorld): void {
+function tellRoute(models: RunModels, { onEvent }: RunWorld): void {
+  const { resolved, endpoints, script, login } = models;
   if (script !== null) return;
-  const hosts = [...new Set(endpoints.map(({ baseUrl }) => new URL(baseUrl).host))];
+  const urls = endpoints.map(({ baseUrl }) => baseUrl);
+  if (login !== null) urls.push(login.service.refreshUrl);
+  const hosts = [...new Set(urls.map((url) => new URL(url).host))];
   const [{ agentProtocol: from, protocol: to }] = endpoints;
   const translation = from === to ? null : { from, to };
   onEvent({ type: "key-route", keyName: resolved.keyName, hosts, translation });

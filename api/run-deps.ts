@@ -8,6 +8,7 @@ import type { SandboxBackend } from "../core/ports/sandbox.ts";
 import type { ProxyLimits } from "../runner/proxy/proxy-options.ts";
 import type { RunSpend } from "./run-spend.ts";
 import type { JobRun } from "./run-trials.ts";
+import type { LoginDeps } from "./subscribed-models.ts";
 
 /** Resolves to the number of trials that ran to their end. */
 export type CarryOut = (run: JobRun) => Promise<number>;
@@ -23,6 +24,8 @@ export interface PlanDeps {
   readonly readLedger: (pot: string) => Promise<Pick<Ledger, "view"> | null>;
   /** Where providers' keys and base URLs are looked up. */
   readonly modelVariables: Readonly<Record<string, string | undefined>>;
+  /** The subscriptions whose logins count; those of this edition unless they are given. */
+  readonly services?: LoginDeps["services"];
 }
 
 /** A pot of money, and the end of its use by this process. */

@@ -18,8 +18,10 @@ import {
 import { type OwnProviders, ownProviders } from "../core/providers/own-providers.ts";
 import { codeOf } from "../host/error-code.ts";
 import type { Agent } from "../runner/agents/agent.ts";
+import type { LoginSession } from "../runner/model-access/login-session.ts";
 import { loadGenaiPrices } from "../runner/proxy/genai-prices.ts";
 import { readOwnFile } from "./read-own-file.ts";
+import { type LoginDeps, loginFor, orLogIn, subscribedModels } from "./subscribed-models.ts";
 import { readScript, type RunScript, SCRIPT_PRICES } from "./model-script-file.ts";
 
 /** How a run's agent asks its model: known, and found to be possible, before anything is created. */
@@ -35,6 +37,8 @@ export interface RunModels {
   readonly prices: PriceTable;
   /** Secret variables that the person gives the agent itself: in no record of what it asks. */
   readonly agentSecrets?: readonly string[];
+  /** The subscription that pays in the place of a key; null for a run with a key. */
+  readonly login: LoginSession | null;
   /** What answers in the place of a provider; null for a run with one. */
   readonly script: RunScript | null;
 }
@@ -48,6 +52,8 @@ type ModelDeps = {
   readonly clock: Clock;
   /** Where keys and base URLs are looked up. */
   readonly modelVariables: Readonly<Record<string, string | undefined>>;
+  /** The subscriptions whose logins count; those of this edition unless it is given. */
+  readonly services?: LoginDeps["services"];
 };
 
 /**
@@ -59,8 +65,9 @@ type ModelDeps = {
 export async function resolveRunModels(
   settings: RunSettings,
   agent: Pick<Agent, "name" | "models">,
-  { clock, modelVariables }: ModelDeps,
+  deps: ModelDeps,
 ): Promise<RunModels | null> {
+  const { clock, modelVariables } = deps;
   const own = settings.prices === null ? null : await readPriceFile(settings.prices);
   if (agent.models === null) return null;
   const { model } = settings;
@@ -73,13 +80,23 @@ export async function resolveRunModels(
   const { providers, prices: theirs } = await readProviders(settings);
   const found = findModel(model, modelVariables, providers);
   const listed = await loadGenaiPrices();
+  const login = found.missing === null ? null : await loginFor(settings, agent, found, deps);
+  if (login !== null) return subscribedModels(login, found, listed);
   const prices = firstPriceOf([...(own === null ? [] : [own]), theirs, listed]);
   const unpriced = unpricedModel(settings, found, { prices, at: clock.now() });
-  if (found.missing !== null) throw joinRefusals(found.missing, unpriced);
+  const { missing } = found;
+  if (missing !== null) throw joinRefusals(orLogIn({ ...found, missing }, agent, deps), unpriced);
   const resolved = resolveModel(model, modelVariables, providers);
   const endpoints = servedEndpoints(resolved, agent.models);
   if (unpriced !== null) throw unpriced;
-  return { resolved, endpoints, route: routeOf(resolved, endpoints), prices, script: null };
+  return {
+    resolved,
+    endpoints,
+    route: routeOf(resolved, endpoints),
+    prices,
+    login: null,
+    script: null,
+  };
 }
 
 /** Providers of the person's own; none without a file of them. */
@@ -105,7 +122,7 @@ function scriptedModels(
   ];
   const names = { provider: SCRIPTED_PROVIDER, model: SCRIPTED_MODEL };
   const resolved = { ...names, key: "", keyName: "", endpoints, ownRoute: null };
-  return { resolved, endpoints, route: null, prices: SCRIPT_PRICES, script };
+  return { resolved, endpoints, route: null, prices: SCRIPT_PRICES, login: null, script };
 }
 
 /**

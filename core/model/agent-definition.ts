@@ -25,6 +25,10 @@ const Word = z
 
 const Variable = z.string().regex(/^[A-Za-z_]\w*$/u, "no name of a variable");
 
+/** A subscription whose login of this machine can stand for a provider's key (spec 9.4). */
+export const LoginKind = z.enum(["claude", "codex"]);
+export type LoginKind = z.infer<typeof LoginKind>;
+
 /**
  * A file that is put into the agent's home before it starts. `content` is text, or a value to be
  * written as JSON. `withEffort` stands before the text when an effort was asked for.
@@ -63,6 +67,8 @@ export const AgentDefinition = z.strictObject({
   protocols: z.tuple([ModelProtocol], ModelProtocol),
   /** Models that it asks for on its own account, served by the run's model. */
   modelAliases: z.array(z.string()).default([]),
+  /** The login that its requests may be paid by; for agents of this edition alone. */
+  login: LoginKind.nullable().default(null),
   argv: z.tuple([Word.min(1)], Word),
   env: z.record(Variable, Word).default({}),
   files: z.array(HomeFile).default([]),

@@ -101,7 +101,7 @@ export const RequestRow = z.object({
   anomaly: z.string().nullable(),
   /** What is charged, in micro-dollars; null when the price is unknown. */
   cost_micro_usd: z.int().min(0).nullable(),
-  cost_status: z.enum(["priced", "free", "unpriced", "reserved", "none"]),
+  cost_status: z.enum(["priced", "free", "unpriced", "subscription", "reserved", "none"]),
   price_source: z.string().nullable(),
   /** Things billed beyond the five buckets, for example a provider's web search. */
   unpriced: z.array(z.string()),

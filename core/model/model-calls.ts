@@ -12,8 +12,18 @@ export const BucketCounts = z.object({
 });
 export type BucketCounts = z.infer<typeof BucketCounts>;
 
-/** Whether an attempt's cost is known: `reserved`, some calls are charged with all they might have cost. */
-export const CostStatus = z.enum(["priced", "free", "reserved", "unpriced", "none"]);
+/**
+ * Whether an attempt's cost is known: `reserved`, some calls are charged with all they might have cost;
+ * `subscription`, a login paid for them, which reports no dollars.
+ */
+export const CostStatus = z.enum([
+  "priced",
+  "free",
+  "reserved",
+  "unpriced",
+  "subscription",
+  "none",
+]);
 export type CostStatus = z.infer<typeof CostStatus>;
 
 /**

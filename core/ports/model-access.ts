@@ -1,3 +1,4 @@
+import type { LoginKind } from "../model/agent-definition.ts";
 import type { Diagnostics } from "../model/diagnostics.ts";
 import type { ModelProtocol } from "../model/exchange.ts";
 import type { ModelCalls } from "../model/model-calls.ts";
@@ -14,6 +15,8 @@ export interface ModelNeeds {
   readonly protocols: readonly [ModelProtocol, ...ModelProtocol[]];
   /** Model names that it sends on its own account beside the one it was given, for side requests. */
   readonly aliases: readonly string[];
+  /** The subscription that its requests may be paid by; absent or null for none. */
+  readonly login?: LoginKind | null;
 }
 
 export interface ModelAccessRequest {

@@ -38,7 +38,11 @@ export function acpAgent(known: KnownAgent, options: AcpAgentOptions): Agent {
     name: definition.name,
     runsAs: "agent-user",
     needsSolution: false,
-    models: { protocols: [protocol, ...others], aliases: definition.modelAliases },
+    models: {
+      protocols: [protocol, ...others],
+      aliases: definition.modelAliases,
+      login: definition.login,
+    },
     versions: definition.packages,
     takesMcpServers: definition.mcpServers,
     mounts: [],

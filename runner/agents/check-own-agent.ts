@@ -25,7 +25,9 @@ export function checkOwnAgent(definition: AgentDefinition, file: string): void {
   });
 }
 
-function problemOf({ argv, env, files, calls, packages, effort }: AgentDefinition): string | null {
+function problemOf(definition: AgentDefinition): string | null {
+  const { argv, env, files, calls, packages, effort } = definition;
+  if (definition.login !== null) return "login is for agents of this edition alone";
   const texts = files.map(({ path, content }) => ({
     path,
     text: typeof content === "string" ? content : JSON.stringify(content),

@@ -11,6 +11,7 @@ export const claude = AgentDefinition.parse({
   packages: { "@agentclientprotocol/claude-agent-acp": "0.101.0" },
   platforms: ["linux/amd64", "linux/arm64"],
   protocols: ["anthropic-messages"],
+  login: "claude",
   argv: ["{node}", "{tree}/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js"],
   env: {
     ANTHROPIC_BASE_URL: "{origin}",

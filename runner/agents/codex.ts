@@ -11,6 +11,7 @@ export const codex = AgentDefinition.parse({
   packages: { "@agentclientprotocol/codex-acp": "2.6.0" },
   platforms: ["linux/amd64", "linux/arm64"],
   protocols: ["openai-responses"],
+  login: "codex",
   argv: ["{node}", "{tree}/node_modules/@agentclientprotocol/codex-acp/dist/index.js"],
   env: {
     OPENAI_API_KEY: "{token}",

@@ -24,7 +24,7 @@ export function countCalls(rows: readonly RequestRow[], totals: ProxyTotals): Mo
     held_ms: Math.round(totals.heldMs),
     tokens: countsOf(totals.tokens),
     estimate: estimates.length === 0 ? null : countsOf(sumOf(estimates)),
-    cost_micro_usd: totals.costMicroUsd,
+    cost_micro_usd: costStatusOf(rows) === "subscription" ? null : totals.costMicroUsd,
     cost_status: costStatusOf(rows),
     price_sources: distinct(rows.map(({ price_source: source }) => source)),
     served_models: distinct(rows.map(({ model_served: model }) => model)),
@@ -34,7 +34,7 @@ export function countCalls(rows: readonly RequestRow[], totals: ProxyTotals): Mo
 /** The contract's figures (spec 9.5): input with its cache, null dollars where no price is known. */
 export function usageOf(calls: ModelCalls, tokens: TokenBuckets): Usage {
   const usedNothing = totalTokens(tokens) === 0 && calls.incomplete === 0;
-  const known = calls.cost_status !== "unpriced" && calls.cost_status !== "none";
+  const known = !["unpriced", "subscription", "none"].includes(calls.cost_status);
   const { cost_micro_usd: microUsd } = calls;
   return {
     inputTokens: promptTokens(tokens),
@@ -51,7 +51,7 @@ export function usageOf(calls: ModelCalls, tokens: TokenBuckets): Usage {
 /** The least certain of the rows' states stands for all. */
 function costStatusOf(rows: readonly RequestRow[]): CostStatus {
   const found = new Set(rows.map(({ cost_status: status }) => status));
-  const order = ["unpriced", "reserved", "priced", "free"] as const;
+  const order = ["unpriced", "subscription", "reserved", "priced", "free"] as const;
   return order.find((status) => found.has(status)) ?? "none";
 }
 

@@ -38,6 +38,8 @@ export interface ProxiedModelsOptions {
   readonly maxOutputTokens: number | null;
   /** The provider's keys: in no file, and in nothing that an agent gets. */
   readonly secrets: readonly string[];
+  /** Tokens of a subscription's login, which pays for all calls: their dollars are unknown. */
+  readonly loginSecrets?: readonly string[];
   readonly capped: CappedUnits;
   readonly clock: Clock;
   readonly onWarning: (message: string) => void;
@@ -191,7 +193,8 @@ async function startProxy(
       prices: options.prices,
       gate: accountGate(own.account, { capped: options.capped, patienceMs: limits.firstByteMs }),
       sink: {
-        write(row, exchange) {
+        write(told, exchange) {
+          const row = options.loginSecrets === undefined ? told : subscribedRow(told);
           own.rows.push(row);
           options.keyWatch.note(row);
           log.write(row, exchange);
@@ -199,6 +202,7 @@ async function startProxy(
       },
       clock: options.clock,
       secrets: options.secrets,
+      ...(options.loginSecrets === undefined ? {} : { laterSecrets: options.loginSecrets }),
       limits,
     });
     return { proxy, log };
@@ -215,6 +219,12 @@ function stopWithKey({ refused }: KeyWatch, proxy: ModelProxy): () => void {
   if (refused.aborted) stop();
   refused.addEventListener("abort", stop);
   return () => refused.removeEventListener("abort", stop);
+}
+
+/** What a login paid for has a price that nobody tells, which is not nothing. */
+function subscribedRow(row: RequestRow): RequestRow {
+  if (row.cost_status === "none") return row;
+  return { ...row, cost_micro_usd: null, cost_status: "subscription", price_source: null };
 }
 
 /** The pot may end a trial between its calls: another one's anomaly, the breaker, no money for any. */

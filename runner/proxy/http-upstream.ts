@@ -17,6 +17,8 @@ import type {
 export interface Credential {
   readonly header: string;
   readonly value: string;
+  /** What goes beside it; lists of betas are added to the agent's own. */
+  readonly also?: Readonly<Record<string, string>>;
 }
 
 export interface HttpUpstreamOptions {
@@ -29,7 +31,7 @@ export interface HttpUpstreamOptions {
    * Gemini.
    */
   readonly baseUrl: string;
-  readonly credential: () => Promise<Credential>;
+  readonly credential: (call: UpstreamCall) => Promise<Credential>;
   readonly outputLimitField?: string;
 }
 
@@ -51,10 +53,10 @@ export function createHttpUpstream(options: HttpUpstreamOptions): ModelUpstream 
     agentProtocol: options.agentProtocol ?? options.protocol,
     outputLimitField: options.outputLimitField ?? "max_tokens",
     async send(call) {
-      const { header, value } = await options.credential();
+      const { header, value, also = {} } = await options.credential(call);
       const path = callPath(base, options.protocol, call);
       const headers = {
-        ...call.headers,
+        ...withAlso(call.headers, also),
         [header.toLowerCase()]: value,
         "content-length": String(call.body.length),
       };
@@ -69,6 +71,16 @@ export function createHttpUpstream(options: HttpUpstreamOptions): ModelUpstream 
     close: () => agent.destroy(),
   };
 }
+
+function withAlso(
+  sent: Readonly<Record<string, string>>,
+  also: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const betas = [sent[BETAS], also[BETAS]].flatMap((list) => (list === undefined ? [] : [list]));
+  return { ...sent, ...also, ...(betas.length === 0 ? {} : { [BETAS]: betas.join(",") }) };
+}
+
+const BETAS = "anthropic-beta";
 
 function parseBase(baseUrl: string): URL {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;

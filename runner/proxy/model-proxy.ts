@@ -49,7 +49,7 @@ export async function startModelProxy(options: ProxyOptions): Promise<ModelProxy
     state,
     upstreams: new Map(options.upstreams.map((upstream) => [agentProtocolOf(upstream), upstream])),
     callMemory: new CallMemory(),
-    redactor: new Redactor([...options.secrets, token]),
+    redactor: new Redactor([...options.secrets, token], options.laterSecrets),
     isTrial: tokenCheck(token),
   };
   const active = new Set<Promise<void>>();

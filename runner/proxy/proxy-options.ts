@@ -108,6 +108,8 @@ export interface ProxyOptions {
   readonly clock: Clock;
   /** Values that must not reach a file or the agent: the provider's keys. */
   readonly secrets: readonly string[];
+  /** The same, of a list that grows while the proxy serves. */
+  readonly laterSecrets?: readonly string[];
   readonly limits?: Partial<ProxyLimits>;
   readonly onEvent?: (event: ProxyEvent) => void;
 }

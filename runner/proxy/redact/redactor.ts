@@ -11,10 +11,22 @@ const MAX_PASSES = 16;
  * text would break its escapes. What it has redacted once it leaves as it is.
  */
 export class Redactor {
-  readonly #forms: readonly string[];
+  readonly #secrets: readonly string[];
+  readonly #later: readonly string[];
+  #known: { readonly count: number; readonly forms: readonly string[] };
 
-  constructor(secrets: readonly string[]) {
-    this.#forms = secretForms(secrets);
+  /** `later` may grow while it is in use, as tokens are renewed. */
+  constructor(secrets: readonly string[], later: readonly string[] = []) {
+    this.#secrets = secrets;
+    this.#later = later;
+    this.#known = { count: later.length, forms: secretForms([...secrets, ...later]) };
+  }
+
+  get #forms(): readonly string[] {
+    const { length: count } = this.#later;
+    if (count !== this.#known.count)
+      this.#known = { count, forms: secretForms([...this.#secrets, ...this.#later]) };
+    return this.#known.forms;
   }
 
   /** Only what is known by value, for text that goes on to an agent: shapes may be its own. */
