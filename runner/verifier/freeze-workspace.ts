@@ -10,13 +10,18 @@ import { type TreeEntry, walkTree } from "./walk-tree.ts";
 import {
   ARCHIVE_PATH,
   FROZEN_FOLDERS,
+  FROZEN_LIMITS,
   type FrozenEntry,
   type FrozenManifest,
   MANIFEST_PATH,
-  MAX_FROZEN_BYTES,
-  MAX_FROZEN_ENTRIES,
   WORKSPACE_ROOT,
 } from "./workspace-archive.ts";
+
+/** Ceilings of entries and of the files' bytes together. */
+export interface FrozenLimits {
+  readonly maxEntries: number;
+  readonly maxBytes: number;
+}
 
 export type FreezeResult =
   | { readonly saved: true; readonly entries: number; readonly sizeBytes: number }
@@ -33,8 +38,9 @@ export async function freezeWorkspace(
   sandbox: Sandbox,
   workdir: string,
   folder: AttemptFolder,
+  limits: FrozenLimits = FROZEN_LIMITS,
 ): Promise<FreezeResult> {
-  const frozen = new FrozenTree(sandbox);
+  const frozen = new FrozenTree(sandbox, limits);
   try {
     await folder.writeStream(ARCHIVE_PATH, compress(writeTar(frozen.entries(workdir))));
   } catch (thrown) {
@@ -50,9 +56,11 @@ class FrozenTree {
   readonly manifest: FrozenEntry[] = [];
   sizeBytes = 0;
   readonly #sandbox: Sandbox;
+  readonly #limits: FrozenLimits;
 
-  constructor(sandbox: Sandbox) {
+  constructor(sandbox: Sandbox, limits: FrozenLimits) {
     this.#sandbox = sandbox;
+    this.#limits = limits;
   }
 
   async *entries(workdir: string): AsyncGenerator<TarSource, void, undefined> {
@@ -86,11 +94,12 @@ class FrozenTree {
   }
 
   #count({ header }: TreeEntry): void {
+    const { maxEntries, maxBytes } = this.#limits;
     this.sizeBytes += header.sizeBytes;
-    if (this.manifest.length >= MAX_FROZEN_ENTRIES)
-      throw new TarError(`the workspace has more than ${MAX_FROZEN_ENTRIES} entries`);
-    if (this.sizeBytes > MAX_FROZEN_BYTES)
-      throw new TarError(`the workspace has more than ${MAX_FROZEN_BYTES} bytes`);
+    if (this.manifest.length >= maxEntries)
+      throw new TarError(`the workspace has more than ${maxEntries} entries`);
+    if (this.sizeBytes > maxBytes)
+      throw new TarError(`the workspace has more than ${maxBytes} bytes`);
   }
 
   async *#record({ header, content }: TreeEntry, name: Uint8Array): ByteStream {

@@ -5,8 +5,7 @@ export const ARCHIVE_PATH = "evidence/workspace.tar.gz";
 export const MANIFEST_PATH = "evidence/manifest.json";
 
 /** Ceilings for a frozen workspace (spec 11.6). Beyond them nothing is frozen, and that is said. */
-export const MAX_FROZEN_ENTRIES = 200_000;
-export const MAX_FROZEN_BYTES = 20 * 1024 ** 3;
+export const FROZEN_LIMITS = { maxEntries: 200_000, maxBytes: 20 * 1024 ** 3 } as const;
 
 /** The folders besides the workspace that verifiers read, by their name in the archive. */
 export const FROZEN_FOLDERS: readonly (readonly [string, string])[] = [

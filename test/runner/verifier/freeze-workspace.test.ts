@@ -5,7 +5,7 @@ import { readTar } from "../../../core/tar/read-tar.ts";
 import type { TarSource } from "../../../core/tar/write-tar.ts";
 import { freezeWorkspace } from "../../../runner/verifier/freeze-workspace.ts";
 import { restoreWorkspace } from "../../../runner/verifier/restore-workspace.ts";
-import { FrozenManifest } from "../../../runner/verifier/workspace-archive.ts";
+import { FROZEN_LIMITS, FrozenManifest } from "../../../runner/verifier/workspace-archive.ts";
 import { type AttemptFiles, attemptFiles } from "./attempt-files.ts";
 import { entry, root, ScriptedSandbox } from "./scripted-sandbox.ts";
 
@@ -118,14 +118,22 @@ test("a damaged archive, a damaged manifest and a missing one are each refused",
   await expect(restore(await attemptFiles(), sandbox)).rejects.toThrow("not there");
 });
 
-test("a workspace with too many entries is not kept in part", async () => {
+test("the ceilings of a saved workspace are the contract's", () => {
+  expect(FROZEN_LIMITS).toEqual({ maxEntries: 200_000, maxBytes: 21_474_836_480 });
+});
+
+test.each([
+  { limits: { maxEntries: 9, maxBytes: 1e9 }, left: null },
+  { limits: { maxEntries: 8, maxBytes: 1e9 }, left: "8 entries" },
+  { limits: { maxEntries: 9, maxBytes: BINARY.length + 3 }, left: `${BINARY.length + 3} bytes` },
+])("a workspace over its ceilings is not kept in part: $left", async ({ limits, left }) => {
   const sandbox = new ScriptedSandbox();
-  const many = Array.from({ length: 200_001 }, (_, index) => entry(`app/${index}`));
-  sandbox.trees.set("/app", [root("app"), ...many]);
+  sandbox.trees.set("/app", [...WORK, entry("app/one-more")]);
   const files = await attemptFiles();
-  expect(await freezeWorkspace(sandbox, "/app", files.folder)).toEqual({
-    saved: false,
-    reason: "the workspace has more than 200000 entries",
-  });
-  expect(files.paths()).toEqual([]);
-}, 180_000);
+  const result = await freezeWorkspace(sandbox, "/app", files.folder, limits);
+  if (left === null) expect(result).toMatchObject({ saved: true, entries: 9 });
+  else {
+    expect(result).toEqual({ saved: false, reason: `the workspace has more than ${left}` });
+    expect(files.paths()).toEqual([]);
+  }
+});
