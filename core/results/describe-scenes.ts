@@ -22,25 +22,22 @@ export function describeScenes({ spec, settings, isAsked }: SceneFacts): Scene[]
   const { sandboxDir: skillsDir } = skillsOf(task, settings);
   const envKeys = Object.keys(settings.agentEnv).toSorted();
   const facts = { agent, model, reasoning_effort: settings.reasoningEffort };
-  const describe = (name: string, role: string): Scene => {
-    const { roles, ...scene } = describeScene(facts);
-    const own = { name: role, skills_dir: skillsDir, env_keys: envKeys };
-    return {
-      ...scene,
-      name,
-      skills_dir: skillsDir,
-      roles: roles.map((one) => Object.assign(one, own)),
-    };
+  const describe = (name: string, turns: Scene["turns"]): Scene => {
+    const { roles } = describeScene(facts);
+    const own = { name: turns[0]?.role ?? "agent", skills_dir: skillsDir, env_keys: envKeys };
+    const shown = roles.map((role) => Object.assign(role, own));
+    return { name, skills_dir: skillsDir, roles: shown, turns };
   };
-  if (!isAsked) return [describe("default", "agent")];
+  if (!isAsked) return [describe("default", [{ role: "agent", has_prompt: false }])];
   const { openings } = planConversation(task, settings);
   return splitScenes(openings).map((turns) => {
     const { scene = null, role = null } = turns[0] ?? {};
-    const turn = {
-      role: role ?? "agent",
-      has_prompt: scene !== null || settings.prompts.length > 0,
-    };
-    return Object.assign(describe(scene ?? "default", turn.role), { turns: turns.map(() => turn) });
+    const hasPrompt = scene !== null || settings.prompts.length > 0;
+    const turn = { role: role ?? "agent", has_prompt: hasPrompt };
+    return describe(
+      scene ?? "default",
+      turns.map(() => turn),
+    );
   });
 }
 

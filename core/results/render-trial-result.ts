@@ -38,7 +38,7 @@ export interface TrialResultExtras {
 
 export const SINGLE_SHOT: Loop = { strategy: "single-shot" };
 
-export const NO_SKILLS: SkillFields = {
+const NO_SKILLS: SkillFields = {
   skill_mode: "no-skill",
   skill_source: "none",
   requested_skills_dir: null,

@@ -65,7 +65,12 @@ describe("the skills of a trial", () => {
 test("a trial's scenes tell its prompts, its skills and the names of its variables, no values", () => {
   const spec = { task: taskWith(["a"]), agent: "claude-agent-acp", model: "m" };
   const settings = someSettings({ ...WITH, prompts: ["A", "B"], agentEnv: { B_KEY: "x", A: "y" } });
-  expect(describeScenes({ spec, settings, isAsked: true })).toEqual([
+  const scenes = describeScenes({ spec, settings, isAsked: true });
+  // The contract's order (spec 1.4 #37).
+  expect(scenes.map((scene) => Object.keys(scene))).toEqual([
+    ["name", "skills_dir", "roles", "turns"],
+  ]);
+  expect(scenes).toEqual([
     {
       name: "default",
       skills_dir: "/skills",
