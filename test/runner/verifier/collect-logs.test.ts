@@ -133,8 +133,11 @@ test("names that are no UTF-8, too long or the runner's own are kept apart and r
   ]);
 });
 
-test("100,000 files and a file over the ceiling are counted, not kept", async () => {
-  const many = Array.from({ length: 100_000 }, (_, index) =>
+/** More than any limit here; the soak shows that a hundred thousand take no other way. */
+const MANY = process.env["BENCH_TEST_SOAK"] === "1" ? 100_000 : 2000;
+
+test("files over the limit in number, and one over it in size, are counted, not kept", async () => {
+  const many = Array.from({ length: MANY }, (_, index) =>
     entry(`artifacts/${index}`, { content: "x" }),
   );
   const limits = { maxFiles: 10, maxBytes: 1000 };
@@ -143,10 +146,11 @@ test("100,000 files and a file over the ceiling are counted, not kept", async ()
     { limits },
   );
   expect(files.paths()).toHaveLength(11);
-  expect(manifest.folders).toMatchObject([
-    { stored_files: 10, stored_bytes: 10, dropped_files: 99_991, dropped_bytes: 104_990 },
+  const dropped = { dropped_files: MANY - 9, dropped_bytes: MANY + 4990 };
+  expect(manifest.folders).toMatchObject([{ stored_files: 10, stored_bytes: 10, ...dropped }]);
+  expect(warnings).toEqual([
+    `${MANY - 9} files with ${MANY + 4990} bytes in /logs/artifacts were not kept`,
   ]);
-  expect(warnings).toEqual(["99991 files with 104990 bytes in /logs/artifacts were not kept"]);
 }, 60_000);
 
 test("an archive that climbs out is read no further, and that is said (C-56)", async () => {

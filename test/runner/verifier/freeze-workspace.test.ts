@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { readTar } from "../../../core/tar/read-tar.ts";
 import type { TarSource } from "../../../core/tar/write-tar.ts";
-import { freezeWorkspace } from "../../../runner/verifier/freeze-workspace.ts";
+import { type FrozenLimits, freezeWorkspace } from "../../../runner/verifier/freeze-workspace.ts";
 import { restoreWorkspace } from "../../../runner/verifier/restore-workspace.ts";
 import { FROZEN_LIMITS, FrozenManifest } from "../../../runner/verifier/workspace-archive.ts";
 import { type AttemptFiles, attemptFiles } from "./attempt-files.ts";
@@ -122,18 +122,25 @@ test("the ceilings of a saved workspace are the contract's", () => {
   expect(FROZEN_LIMITS).toEqual({ maxEntries: 200_000, maxBytes: 21_474_836_480 });
 });
 
-test.each([
-  { limits: { maxEntries: 9, maxBytes: 1e9 }, left: null },
-  { limits: { maxEntries: 8, maxBytes: 1e9 }, left: "8 entries" },
-  { limits: { maxEntries: 9, maxBytes: BINARY.length + 3 }, left: `${BINARY.length + 3} bytes` },
-])("a workspace over its ceilings is not kept in part: $left", async ({ limits, left }) => {
+async function frozenWithin(limits: FrozenLimits) {
   const sandbox = new ScriptedSandbox();
   sandbox.trees.set("/app", [...WORK, entry("app/one-more")]);
   const files = await attemptFiles();
   const result = await freezeWorkspace(sandbox, "/app", files.folder, limits);
-  if (left === null) expect(result).toMatchObject({ saved: true, entries: 9 });
-  else {
-    expect(result).toEqual({ saved: false, reason: `the workspace has more than ${left}` });
-    expect(files.paths()).toEqual([]);
-  }
+  return { result, paths: files.paths() };
+}
+
+test.each([
+  { limits: { maxEntries: 8, maxBytes: 1e9 }, ceiling: "8 entries" },
+  { limits: { maxEntries: 9, maxBytes: 70_005 }, ceiling: "70005 bytes" },
+])("a workspace of more than $ceiling is not kept in part", async ({ limits, ceiling }) => {
+  expect(await frozenWithin(limits)).toEqual({
+    result: { saved: false, reason: `the workspace has more than ${ceiling}` },
+    paths: [],
+  });
+});
+
+test("a workspace at both ceilings is kept whole", async () => {
+  const { result } = await frozenWithin({ maxEntries: 9, maxBytes: 70_006 });
+  expect(result).toEqual({ saved: true, entries: 9, sizeBytes: 70_006 });
 });
