@@ -50,6 +50,7 @@ export async function runTrials(run: JobRun): Promise<number> {
       }
     }),
   );
+  if (run.job.repeat === run.plan.jobs.at(-1)?.repeat) run.deps.backend.rest?.();
   run.folder.lost.throwIfAborted();
   if (failures.length > 0) throw failures[0];
   return ended;

@@ -265,6 +265,11 @@ export interface SandboxBackend {
   remove(id: string): Promise<void>;
   /** Removes the images that runs built, keep as cache and nothing uses now; resolves to their names. */
   removeImages(): Promise<readonly string[]>;
+  /**
+   * No sandbox is wanted for the time being: what is kept for the next one may end, beside what the
+   * caller does meanwhile. One that is wanted after all is made as ever. `close` waits for the end.
+   */
+  rest?(): void;
   /** Closes connections; sandboxes stay. */
   close(): Promise<void>;
 }

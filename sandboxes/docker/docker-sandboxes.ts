@@ -162,6 +162,10 @@ export class DockerSandboxes implements SandboxBackend {
     return await removeCachedImages(this.#client);
   }
 
+  rest(): void {
+    this.#guard?.rest();
+  }
+
   async close(): Promise<void> {
     // Other connections last as long as a request; the supervisors' close with their sandboxes.
     await this.#guard?.close();

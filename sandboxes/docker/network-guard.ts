@@ -72,6 +72,11 @@ export class NetworkGuard {
       : [`each sandbox's network took a container of its own: ${refusal}`];
   }
 
+  /** Ends what is kept for the next sandbox, which makes it anew. */
+  rest(): void {
+    this.#keeper.rest();
+  }
+
   async close(): Promise<void> {
     await this.#keeper.close();
   }

@@ -37,6 +37,7 @@ export class NetworkKeeper {
   #helper: Promise<Helper | null> | null = null;
   #line: Promise<Line | null> | null = null;
   #turn: Promise<unknown> = Promise.resolve();
+  #rested: Promise<void> = Promise.resolve();
   #failures = 0;
   #refusal: string | null = null;
   #isClosed = false;
@@ -72,9 +73,17 @@ export class NetworkKeeper {
     return await turn;
   }
 
+  /** Ends the container, for one to be made when it is needed again. */
+  rest(): void {
+    this.#rested = this.#turn.then(async () => await this.#drop());
+    // A container that cannot be removed is told to whoever closes.
+    this.#turn = this.#rested.catch(() => undefined);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#turn;
+    await this.#rested;
     await this.#drop();
   }
 

@@ -47,6 +47,19 @@ test("one container sets the rules of all sandboxes, is no sandbox to anyone, an
   backend = await DockerSandboxes.connect({ env });
 });
 
+test("a backend that rests ends its keeper, and makes another when a sandbox is wanted again", async () => {
+  const first = await openSandbox();
+  await expectWalls(first);
+  const [before] = await keepers();
+  backend.rest();
+  while ((await keepers()).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  await expectWalls(first);
+  await expectWalls(await openSandbox());
+  const now = await keepers();
+  expect(now).toHaveLength(1);
+  expect(now[0]?.Id).not.toBe(before?.Id);
+});
+
 test("a keeper that someone removed is made anew, and no sandbox is open in between", async () => {
   await expectWalls(await openSandbox());
   const [first] = await keepers();
