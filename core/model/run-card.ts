@@ -40,6 +40,8 @@ export const CardSetting = z.object({
   route_known: z.boolean(),
   /** The effort that was asked for; null for the agent's default. */
   effort: z.string().nullable(),
+  /** False in files that do not say which effort was asked for. */
+  effort_known: z.boolean(),
   environment: z.string().nullable(),
   /** Name and version of the tool that ran the trials; null where nothing recorded it. */
   tool: z.string().nullable(),

@@ -44,6 +44,7 @@ export function renderRule(group: CardGroup): string {
     "Rule: a trial passes when its reward is exactly 1; a task's rate is of its scored trials, the score is the " +
     "mean of the tasks' rates";
   if (interval === null) return `${rule}; without a scored trial there is no interval.`;
+  if (interval.method === "wilson-trials") return `${rule}, ${METHODS["wilson-trials"](group)}.`;
   const wilson = formatInterval(wilsonInterval(counts.passed, counts.scored));
   const isRepeated = counts.scored > interval.tasks;
   const tail = isRepeated ? ", which trials of one task are not" : "";

@@ -66,15 +66,25 @@ function orUnknown(text: string | null): string {
   return text === null ? "unknown" : escapeMarkdown(text);
 }
 
+/** A setting as it was sent; for none what then holds, where it is known that none was. */
+function orElse(text: string | null, isKnown: boolean, otherwise: string): string {
+  return text === null && isKnown ? otherwise : orUnknown(text);
+}
+
+function nameServed({ model, served_models: served }: CardGroup["setting"]): string {
+  if (served === null) return model === null ? "none" : "unknown";
+  return served.map(escapeMarkdown).join(", ");
+}
+
 function renderSettings({ setting, jobs }: CardGroup): string[] {
   const versions = Object.entries(setting.agent_versions ?? {}).map(
     ([name, version]) => `${escapeMarkdown(name)} ${escapeMarkdown(version)}`,
   );
   const parts = [
     `agent versions ${setting.agent_versions === null ? "unknown" : versions.join(", ") || "none"}`,
-    `served model ${setting.served_models === null ? "unknown" : setting.served_models.map(escapeMarkdown).join(", ")}`,
-    `route ${setting.route_known ? (setting.route === null ? "the provider's own" : escapeMarkdown(setting.route)) : "unknown"}`,
-    `effort ${setting.effort === null ? "the agent's default" : escapeMarkdown(setting.effort)}`,
+    `served model ${nameServed(setting)}`,
+    `route ${orElse(setting.route, setting.route_known, "the provider's own")}`,
+    `effort ${orElse(setting.effort, setting.effort_known, "the agent's default")}`,
     `sandbox ${orUnknown(setting.environment)}`,
     `tool ${orUnknown(setting.tool)}`,
     `settings ${setting.settings_digest === null ? "digest unknown" : setting.settings_digest.slice(0, 15)}`,

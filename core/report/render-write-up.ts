@@ -29,8 +29,7 @@ export function renderWriteUp(card: RunCard): string {
 function renderConditions(card: RunCard, group: CardGroup): string[] {
   const { setting, counts, tasks } = group;
   const model = setting.model === null ? "" : ` on ${setting.model}`;
-  const effort =
-    setting.effort === null ? "the agent's default effort" : `effort ${setting.effort}`;
+  const effort = nameEffort(setting);
   const tries =
     counts.tries_per_task === null
       ? "different numbers of tries"
@@ -41,6 +40,11 @@ function renderConditions(card: RunCard, group: CardGroup): string[] {
     `${setting.tool ?? "tool version unknown"} on ${nameSandbox(setting.environment)}; ${set}, ` +
       `${tries} (${countOf(counts.planned, "trial")}), ${nameRetries(card)}.`,
   ];
+}
+
+function nameEffort({ effort, effort_known: isKnown }: CardGroup["setting"]): string {
+  if (effort !== null) return `effort ${effort}`;
+  return isKnown ? "the agent's default effort" : "effort unknown";
 }
 
 function nameTasks(card: RunCard, count: number): string {

@@ -88,6 +88,7 @@ function settingOf(
     route: textIn(settings["model_route"]),
     route_known: evaluation !== null && Object.keys(settings).length > 0,
     effort: textIn(config["reasoning_effort"]),
+    effort_known: "reasoning_effort" in config,
     environment: textIn(config["environment"]),
     tool: facts.find(({ tool }) => tool !== null)?.tool ?? null,
     settings_digest: evaluation?.settings_digest ?? null,

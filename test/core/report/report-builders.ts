@@ -10,6 +10,7 @@ import {
 } from "../../../core/report/report-job.ts";
 import type { PlannedMeasurement } from "../../../core/results/group-trials.ts";
 import { toLoadedJob } from "../../../core/results/loaded-job.ts";
+import { renderReport } from "../../../core/report/render-report.ts";
 import { aRecord, type RecordWish } from "../results/a-record.ts";
 
 export function sha256(text: string): string {
@@ -196,3 +197,17 @@ export function missionControls(): ReportJob[] {
     }),
   );
 }
+
+/** The card of one job of these records, its one setting and its report. */
+export function reportOf(records: readonly RecordWish[], more: Partial<JobWish> = {}) {
+  const card = aCard([aReportJob({ records, ...more })]);
+  const [group] = card.groups;
+  if (group === undefined) throw new Error("no group");
+  return { card, group, text: renderReport(card) };
+}
+
+/** A job that planned these tasks at the version that `aRecord` has. */
+export const plannedOf = (...names: string[]) => ({
+  settingsDigest: "sha256:bb",
+  tasks: names.map((name) => ({ name, digest: "sha256:aa", contextDigest: null })),
+});

@@ -1,0 +1,237 @@
+import { expect, test } from "vitest";
+import type { ModelCalls } from "../../../core/model/model-calls.ts";
+import { renderReport } from "../../../core/report/render-report.ts";
+import {
+  aCard,
+  aReportJob,
+  missionControls,
+  missionRepeats,
+  NOTHING_SENT,
+  reportOf,
+} from "./report-builders.ts";
+
+function callsServedBy(name: string): ModelCalls {
+  return {
+    requests: 1,
+    main_requests: 1,
+    refused: 0,
+    failed: 0,
+    incomplete: 0,
+    anomalies: 0,
+    held_ms: 0,
+    tokens: { input: 1, output: 1, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0 },
+    estimate: null,
+    cost_micro_usd: null,
+    cost_status: "unpriced" as const,
+    price_sources: [],
+    served_models: [name],
+  };
+}
+
+test("several settings give a line each and a warning instead of one score", () => {
+  const low = aReportJob({
+    path: "jobs/a",
+    records: [{ reward: 1 }],
+    evaluation: { config: { reasoning_effort: "low" } },
+  });
+  const high = aReportJob({
+    path: "jobs/b",
+    records: [{ reward: 0 }],
+    evaluation: { config: { reasoning_effort: "high" } },
+  });
+  const card = aCard([low, high]);
+  expect(card.groups).toHaveLength(2);
+  expect(card.mixed).toEqual(["effort"]);
+  const lines = renderReport(card).split("\n");
+  expect(lines.filter((line) => line.startsWith("- 1 trials of 1 tasks"))).toHaveLength(2);
+  expect(lines).toContainEqual(
+    expect.stringContaining(
+      "Warning: mixed settings: these trials ran under 2 settings, which differ in effort.",
+    ),
+  );
+});
+
+test("trials that different models served are different settings, within one job too", () => {
+  const job = aReportJob({
+    records: [
+      { taskName: "a", reward: 1 },
+      { taskName: "b", reward: 0 },
+    ],
+  });
+  const evidence = new Map(job.evidence);
+  for (const [name, one] of job.evidence) {
+    evidence.set(name, {
+      ...one,
+      modelCalls: callsServedBy(name.startsWith("a") ? "m-0801" : "m-0902"),
+    });
+  }
+  const card = aCard([{ ...job, evidence }]);
+  expect(card.groups.map(({ setting }) => setting.served_models)).toEqual([["m-0801"], ["m-0902"]]);
+  expect(card.mixed).toEqual(["served model"]);
+});
+
+test("what nothing recorded is told as unknown, never as 0 or as none", () => {
+  const { text, group } = reportOf(
+    [
+      {
+        attempt: null,
+        settingsDigest: null,
+        agent: "claude-agent-acp",
+        reward: 1,
+        usage: {
+          inputTokens: null,
+          outputTokens: null,
+          cacheReadTokens: null,
+          cacheCreationTokens: null,
+          totalTokens: null,
+          costUsd: null,
+          usageSource: "unavailable",
+          priceSource: null,
+        },
+        timing: {},
+      },
+    ],
+    { evaluation: null },
+  );
+  expect(group.spend).toMatchObject({
+    total_tokens: null,
+    cost_usd: null,
+    cost_status: { unknown: 1 },
+  });
+  expect(text).toContain(
+    "agent versions unknown; served model unknown; route unknown; effort unknown;",
+  );
+  expect(text).toContain("sandbox unknown; tool unknown; settings digest unknown;");
+  expect(text).toContain(
+    "Tokens unknown; cost unknown, since no price was known; trial time unknown.",
+  );
+  expect(text).toContain("Sampling: unknown, since no model request was recorded.");
+  expect(text).toContain("Controls: none among these jobs.");
+  expect(text).not.toContain("NaN");
+});
+
+test("the sampling line counts values as sent, those that some requests left out too", () => {
+  const sampling = [
+    { ...NOTHING_SENT, max_tokens: 1000, temperature: 0.7 },
+    { ...NOTHING_SENT, max_tokens: 1000 },
+    { ...NOTHING_SENT, max_tokens: 2000, reasoning: "high" },
+  ];
+  const { text } = reportOf([{ reward: 1 }], { evidence: { sampling } });
+  expect(text).toContain(
+    "max_tokens 1000 (2), 2000 (1); temperature 0.7 (1), not sent (2); reasoning high (1), not sent (2); " +
+      "no top_p sent, so the model server's default applies.",
+  );
+});
+
+test("trials near a limit of time or memory are named", () => {
+  const resources = {
+    cpus: 1,
+    memory_mb: 100,
+    storage_mb: 1,
+    oom_kills: 0,
+    cpu_seconds: 1,
+    disk_bytes: 1,
+  };
+  const { group, text } = reportOf(
+    [
+      { taskName: "slow", timing: { agent_execution: 91, total: 95 } },
+      {
+        taskName: "large",
+        timing: { agent_execution: 10 },
+        resources: { ...resources, peak_memory_bytes: 95 * 1024 * 1024 },
+      },
+      {
+        taskName: "fine",
+        timing: { agent_execution: 10 },
+        resources: { ...resources, peak_memory_bytes: 1 },
+      },
+    ],
+    { evidence: { agentLimitSec: 100 } },
+  );
+  expect(group.headroom.map(({ trial, limit }) => [trial, limit])).toEqual([
+    ["large__00000001", "memory"],
+    ["slow__00000001", "time"],
+  ]);
+  expect(text).toContain("The limits or the use of 1 of 3 trials are not known whole.");
+});
+
+test("controls say what they did on the same tasks, and on which they were not run", () => {
+  const [oracle, nop] = missionControls();
+  if (oracle === undefined || nop === undefined) throw new Error("no controls");
+  const broken = aReportJob({
+    path: "jobs/oracle/x",
+    records: [
+      { taskName: "econ-detrending-correlation", agent: "oracle", model: null, reward: 0 },
+      {
+        taskName: "offer-letter-generator",
+        agent: "oracle",
+        model: null,
+        unscored: "verifier_failure",
+      },
+    ],
+  });
+  const card = aCard([...missionRepeats(), broken, nop]);
+  expect(card.controls).toEqual([
+    {
+      control: "oracle",
+      tasks: 2,
+      scored: 1,
+      passed: 0,
+      unexpected: ["econ-detrending-correlation"],
+      unscored: ["offer-letter-generator"],
+      missing: ["crystallographic-wyckoff-position-analysis"],
+    },
+    { control: "empty", tasks: 3, scored: 3, passed: 0, unexpected: [], unscored: [], missing: [] },
+  ]);
+  expect(renderReport(card)).toContain(
+    "oracle 0/2 (did not pass econ-detrending-correlation; no score of offer-letter-generator; not run on " +
+      "crystallographic-wyckoff-position-analysis); nop 0/3.",
+  );
+  expect(card.groups[0]?.counts.scored).toBe(9);
+});
+
+test("a control at another version of the task does not count as one on the same tasks", () => {
+  const [first] = missionRepeats();
+  if (first === undefined) throw new Error("no repeat");
+  const other = aReportJob({
+    path: "jobs/oracle/x",
+    records: [
+      {
+        taskName: "offer-letter-generator",
+        taskDigest: "sha256:other",
+        agent: "oracle",
+        model: null,
+        reward: 1,
+      },
+    ],
+  });
+  expect(aCard([first, other]).controls[0]).toMatchObject({
+    tasks: 0,
+    missing: expect.arrayContaining(["offer-letter-generator"]),
+  });
+});
+
+test("money: a sum with unpriced attempts is at least so much, and charged reservations are told", () => {
+  const priced = {
+    inputTokens: 1,
+    outputTokens: 1,
+    cacheReadTokens: 0,
+    cacheCreationTokens: 0,
+    totalTokens: 2_000_000_000,
+    costUsd: 1.5,
+    usageSource: "provider_response",
+    priceSource: "genai-prices@0.1.8",
+  };
+  const { group, text } = reportOf([
+    { taskName: "a", reward: 1, usage: priced },
+    { taskName: "b", reward: 1, usage: { ...priced, costUsd: null } },
+  ]);
+  expect(group.spend).toMatchObject({
+    total_tokens: 4_000_000_000,
+    cost_per_pass_usd: null,
+    cost_status: { priced: 1, unpriced: 1 },
+  });
+  expect(text).toContain(
+    "Tokens 4,000,000,000; cost at least $1.50 (1 of 2 attempts have no price)",
+  );
+});
