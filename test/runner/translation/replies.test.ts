@@ -47,6 +47,7 @@ describe("parallel calls of a chat server", () => {
     );
     expect(claudeBlocks(bytes)).toEqual(two);
     const { text } = translateReply(bytes, CHAT_TO_CLAUDE);
+    expect(text).toMatch(/^event: message_start\n/u);
     const open = [...text.matchAll(/^event: content_block_(start|stop)$/gmu)].map(
       ([, kind]) => kind,
     );
@@ -171,6 +172,7 @@ test("a stream of Responses counts its events without a gap, and repeats its ite
   expect(events.map((event) => event["sequence_number"])).toEqual(
     events.map((_event, index) => index),
   );
+  expect(events[0]?.["type"]).toBe("response.created");
   const done = events.filter(({ type }) => type === "response.output_item.done");
   expect(recordOf(events.at(-1)?.["response"])["output"]).toEqual(done.map(({ item }) => item));
   expect(done.map(({ item }) => recordOf(item)["type"])).toEqual([

@@ -132,6 +132,7 @@ describe("a good status over what is no answer", () => {
       failure: "rejected",
       status: 400,
     },
+    { what: "nothing", type: "text/event-stream", text: "", failure: "empty", status: 502 },
     { what: "a page", type: "text/html", text: "<html>busy</html>", failure: "empty", status: 502 },
   ] as const)(
     "is an error for the agent when it is $what",
