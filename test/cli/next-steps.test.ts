@@ -42,6 +42,20 @@ test("a word that a shell would read otherwise is quoted in the next step", asyn
   expect(err).toContain("`bench tasks check --controls 'bad name'`");
 });
 
+test("a secret of the command line is not printed once more in the next step", () => {
+  const typed = [
+    "run",
+    "t",
+    "--agent-env",
+    "MY_TOKEN=s3cr3t",
+    "--agent-env=A_KEY=s3cr3t",
+    "--agent-env=STYLE=a",
+  ];
+  expect(sameCommandOnLocal([...typed, "--agent-env", "MY_TOKEN"])).toBe(
+    "bench run t --agent-env MY_TOKEN=VALUE --agent-env=A_KEY=VALUE --agent-env=STYLE=a --agent-env MY_TOKEN --env local",
+  );
+});
+
 test.each([
   [["cloud", "destroy"], "`bench cloud --help` lists what there is"],
   [["cloud", "deploy", "--wrong-flag"], "`bench cloud deploy --help` lists what there is"],
