@@ -13,10 +13,11 @@ export class VerificationFindings {
 
   toReport(): VerificationReport {
     const { differences, notes, checked, rootSha256 } = this;
+    const isEmpty = checked.sealed_files === 0 && checked.cards === 0;
     return {
       kind: "benchflow.verification",
       schema_version: 1,
-      consistent: differences.length === 0,
+      consistent: differences.length > 0 ? false : isEmpty ? null : true,
       differences,
       notes,
       checked,

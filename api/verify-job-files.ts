@@ -11,7 +11,7 @@ const MAX_FILE_BYTES = 256 * 1024 * 1024;
 /** What is wrong with a job's own files, and what of them could not be checked. */
 export interface JobFileCheck {
   readonly differences: readonly { readonly file: string; readonly what: string }[];
-  readonly notes: readonly string[];
+  readonly notes: readonly { readonly file: string; readonly what: string }[];
 }
 
 /** summary.json and the jsonl files made again from the job's trials, and compared. */
@@ -25,14 +25,15 @@ export async function verifyJobFiles(report: ReportJob): Promise<JobFileCheck> {
 }
 
 function unreadableSummary(summary: unknown): JobFileCheck {
+  const file = "summary.json";
   if (summary === null) {
-    return { differences: [{ file: "summary.json", what: "is missing or is no JSON" }], notes: [] };
+    return { differences: [{ file, what: "is missing or is no JSON" }], notes: [] };
   }
   const isOurs = typeof summary === "object" && "coverage" in summary;
   const what = "is not as this edition writes it";
   return isOurs
-    ? { differences: [{ file: "summary.json", what }], notes: [] }
-    : { differences: [], notes: [`summary.json ${what}: its numbers were not compared`] };
+    ? { differences: [{ file, what }], notes: [] }
+    : { differences: [], notes: [{ file, what: `${what}: its numbers were not compared` }] };
 }
 
 function summaryDifferences(report: ReportJob, found: JobSummary): JobFileCheck["differences"] {

@@ -33,7 +33,7 @@ export async function verifyTree(path: string): Promise<VerificationReport> {
   if (card !== null) verifyCard(card, root, jobs, findings);
   if (isTree) verifyOwnCards(jobs, root, card, findings);
   if (findings.checked.cards === 0) {
-    findings.notes.push(`there is no ${CARD_FILE}: no card and no report were compared`);
+    findings.notes.unshift(`there is no ${CARD_FILE}: no card and no report were compared`);
   }
   return findings.toReport();
 }
@@ -124,5 +124,5 @@ async function verifyJob(
   findings.checked.sealed_files += seals.sealedFiles;
   const files = await verifyJobFiles(report);
   for (const { file, what } of files.differences) findings.differs(inJob(file), what);
-  findings.notes.push(...files.notes.map((note) => `${inJob("")}${note}`));
+  for (const { file, what } of files.notes) findings.notes.push(`${inJob(file)} ${what}`);
 }

@@ -5,7 +5,7 @@ import type { CliContext, ExitCode } from "../context.ts";
 
 const MAX_LINES = 20;
 
-/** `bench verify DIR|card`: 0 when everything agrees, 1 with the first difference named. */
+/** `bench verify DIR|card`: 0 when everything agrees; 1 with the first difference named, or with nothing checked. */
 export async function runVerify(
   context: CliContext,
   path: string,
@@ -14,11 +14,14 @@ export async function runVerify(
   const report = await verifyTree(path);
   context.out.write(json ? `${JSON.stringify(report, null, 2)}\n` : renderVerification(report));
   if (!json) for (const note of showSome(report.notes)) context.err.write(`note: ${note}\n`);
-  return report.consistent ? 0 : 1;
+  return report.consistent === true ? 0 : 1;
 }
 
 function renderVerification(report: VerificationReport): string {
   const { checked, differences, root_sha256: root } = report;
+  if (report.consistent === null) {
+    return "Nothing could be checked: there is no seal and no run card.\n";
+  }
   const amount =
     `${checked.jobs} job(s), ${checked.attempts} attempt(s), ${checked.sealed_files} sealed file(s), ` +
     `${checked.cards} card(s)`;

@@ -9,7 +9,8 @@ const Count = z.int().min(0);
 export const VerificationReport = z.object({
   kind: z.literal("benchflow.verification"),
   schema_version: z.literal(1),
-  consistent: z.boolean(),
+  /** Null where there is no seal and no card, so that nothing could be checked. */
+  consistent: z.boolean().nullable(),
   /** In the order in which they were found: seals, then job files, then the card and the report. */
   differences: z.array(z.object({ file: z.string(), what: z.string() })),
   /** What could not be checked, and why; and files that no seal lists. */
