@@ -62,8 +62,19 @@ export function mergeToolCall(known: ToolCall | null, fields: ToolCallFields): T
 }
 
 /** Whether the tool still works, as far as the agent has said. */
-export function isPending({ status }: ToolCall): boolean {
+export function isPending({ status }: Pick<ToolCall, "status">): boolean {
   return status === "pending" || status === "in_progress";
+}
+
+/**
+ * Whether an update tells more than that its tool still works. Claude says that every 30 s for as long as a
+ * tool hangs, so it is no sign of life: else nothing but the wall clock would ever end such a tool.
+ */
+export function tellsNews(fields: ToolCallFields): boolean {
+  const { title, kind, status, content, rawInput, rawOutput } = fields;
+  if (typeof title === "string" || typeof kind === "string") return true;
+  if (typeof status === "string" && !isPending({ status })) return true;
+  return (content ?? []).length > 0 || !saysNothing(rawInput) || !saysNothing(rawOutput);
 }
 
 /** Several agents announce a call with an empty input and tell the real one later. */

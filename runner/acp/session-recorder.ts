@@ -3,6 +3,7 @@ import {
   isPending,
   mergeToolCall,
   readToolCall,
+  tellsNews,
   toolNameOf,
   type ToolCall,
   type ToolCallFields,
@@ -188,7 +189,7 @@ export class SessionRecorder {
       this.#push(entry);
     }
     if (known === undefined && toolNameOf(fields) === "Skill") this.#skills += 1;
-    return true;
+    return known === undefined || tellsNews(fields);
   }
 
   /** Cut and redacted at receipt, so that what waits is bounded whatever an agent sends. */

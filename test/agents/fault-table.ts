@@ -1,8 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
+import { ErrorCategory } from "../../core/model/outcome.ts";
 import { AGENT_MODELS } from "./trial-scene.ts";
-import { FAULTS, type FaultCell, SHORT_LIMITS } from "./provider-faults.ts";
+import { FAULTS, type FaultCell, type OutcomeClass, SHORT_LIMITS } from "./provider-faults.ts";
 
 const CELLS_FILE = fileURLToPath(new URL("../bench/results/agent-faults.json", import.meta.url));
 const TABLE_FILE = fileURLToPath(new URL("../../docs/faults.md", import.meta.url));
@@ -16,7 +17,7 @@ const Cell = z.object({
   agent: z.string(),
   fault: z.string(),
   outcome: z.string(),
-  category: z.string().nullable(),
+  category: ErrorCategory.nullable(),
   agentSec: z.number(),
   limitSec: z.number(),
   failed: z.number(),
@@ -57,25 +58,27 @@ function renderTable(cells: readonly Cell[]): string {
   const short = cells.filter(({ limits }) => limits === "short");
   const byDefault = cells.filter(({ limits }) => limits === "default");
   const dates = cells.map(({ measured_at: at }) => at).toSorted();
+  const { firstByteMs, failuresInRow, maxHoldMs } = SHORT_LIMITS;
   return `# Faults of providers
 
-What each agent's trial comes to when its provider fails. The agent solves its task with its model's first
-answer; from the second request of its main work on the provider fails for ever. Graded by its workspace
-alone every trial here would have passed: an outage is never scored, and the agent's own mistake always is.
+What a trial of each agent comes to when its provider fails. The agent solves its task with its model's first
+answer; from the second request of its main work on the provider fails for ever. By its workspace alone every
+trial here would have passed: an outage is never scored, its reward is withheld, and an agent's own mistake is graded.
 
-Written by the test, last on ${dates.at(-1) ?? "no day"}; \`npm run test:soak -- --suite=faults\` makes it anew
-(an hour). CI runs codex and pi with the short limits. Each field: outcome and \`error_category\`; how long
-the agent worked; requests of the agent that failed → what reached the provider, our own further tries included.
+Written by the test, last on ${dates.at(-1) ?? "no day"}: \`npm run test:soak -- --suite=faults\` makes it anew in half an hour.
+CI runs codex and pi with the short limits. A field tells how long the agent worked, and how many of its requests
+failed → what reached the provider, our own further tries included. Where a trial came to something else than the
+second column says, its field says so.
 
 ## Short limits
 
-First byte and pauses ${seconds(SHORT_LIMITS.firstByteMs)} each, ${String(SHORT_LIMITS.failuresInRow)} requests in a row, a request held for at most ${seconds(SHORT_LIMITS.maxHoldMs)} (\`modelLimits\` of a run's world).
+First byte and pauses ${seconds(firstByteMs)} each, ${String(failuresInRow)} requests in a row, a request held for at most ${seconds(maxHoldMs)} (\`modelLimits\` of a run's world).
 
 ${matrix(short)}
 
 ## Default limits
 
-As \`bench run\` has them ([the model proxy](proxy.md)): first byte and pauses 120 s each, 12 requests in a row; the agent's own limit is named.
+As \`bench run\` has them ([the model proxy](proxy.md)): first byte and pauses 120 s each, 12 requests in a row. A provider that hangs is left at the agent's own limit of the task.
 
 ${matrix(byDefault)}
 `;
@@ -86,22 +89,28 @@ function seconds(ms: number): string {
 }
 
 function matrix(cells: readonly Cell[]): string {
-  const agents = AGENT_MODELS.filter(({ agent }) => cells.some((cell) => cell.agent === agent));
+  const agents = AGENT_MODELS.map(({ agent }): string => agent);
   const faults = FAULTS.filter(({ name }) => cells.some((cell) => cell.fault === name));
-  const fields = faults.map(({ name }) =>
-    [name].concat(agents.map(({ agent }) => fieldOf(cells, agent, name))),
-  );
-  const heading = ["Provider", ...agents.map(({ agent }): string => agent)];
-  const lines = [heading, ...fields];
-  const [head = "", ...body] = lines.map((line) => `| ${line.join(" | ")} |`);
-  return [head, `|${"---|".repeat(agents.length + 1)}`, ...body].join("\n");
+  const rows = faults.map(({ name, expected }) => {
+    const fields = agents.map((agent) => {
+      const cell = cells.find((each) => each.agent === agent && each.fault === name);
+      return cell === undefined ? "not run" : fieldOf(cell, expected);
+    });
+    return [name, classText(expected)].concat(fields);
+  });
+  const heading = ["Provider", "Trial"].concat(agents);
+  const [head = "", ...body] = [heading, ...rows].map((line) => `| ${line.join(" | ")} |`);
+  return [head, `|${"---|".repeat(heading.length)}`, ...body].join("\n");
 }
 
-function fieldOf(cells: readonly Cell[], agent: string, fault: string): string {
-  const cell = cells.find((each) => each.agent === agent && each.fault === fault);
-  if (cell === undefined) return "not run";
+function classText({ outcome, category }: OutcomeClass): string {
+  return `${outcome}, \`${category ?? "no category"}\``;
+}
+
+function fieldOf(cell: Cell, expected: OutcomeClass): string {
   const { outcome, category, agentSec, limitSec, failed, atProvider } = cell;
-  const isAtLimit = agentSec >= limitSec;
-  const time = isAtLimit ? `its limit of ${String(limitSec)} s` : `${String(agentSec)} s`;
-  return `${outcome}, \`${category ?? "none"}\`; ${time}; ${String(failed)} → ${String(atProvider)}`;
+  const isExpected = outcome === expected.outcome && category === expected.category;
+  const time = agentSec >= limitSec ? `limit of ${String(limitSec)} s` : `${String(agentSec)} s`;
+  const figures = `${time}, ${String(failed)} → ${String(atProvider)}`;
+  return isExpected ? figures : `**${outcome}, ${category ?? "no category"}**: ${figures}`;
 }

@@ -47,6 +47,22 @@ describe("the record of a session", () => {
     ]);
   });
 
+  test("an update that tells only that its tool still runs is no sign of life, any other is one", () => {
+    const { recorder, take } = aRecorder();
+    expect(take(tool("a", { status: "pending", title: "Terminal" }))).toBe(true);
+    for (const elapsed of [30, 60, 90]) {
+      const meta = { toolName: "Bash", toolResponse: { elapsedTimeSeconds: elapsed } };
+      const ran = { status: "in_progress", rawInput: {}, _meta: { claudeCode: meta } };
+      expect(take(tool("a", ran))).toBe(false);
+    }
+    const printed = { _meta: { terminal_output_delta: { data: "line" } } };
+    const block = { type: "content", content: { type: "text", text: "line" } };
+    for (const news of [printed, { content: [block] }, { rawInput: { a: 1 } }, { title: "ls" }])
+      expect(take(tool("a", { status: "in_progress", ...news }))).toBe(true);
+    expect(recorder.pendingToolCalls()).toEqual(["a"]);
+    expect(take(tool("a", { status: "completed" }))).toBe(true);
+  });
+
   test("a tool call stands where it began, and what came while it ran stands after it", async () => {
     const { recorder, events, take } = aRecorder();
     take(said("first"));
