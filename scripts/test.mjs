@@ -17,6 +17,15 @@ const only = process.argv.find((word) => word.startsWith("--suite="))?.slice("--
  */
 const SUITES = [
   { name: "unit", lane: "unit", minutes: 15 },
+  // The lightest two of all that `npm run test:agents` tries: they solve the examples end to end.
+  {
+    name: "two-agents",
+    lane: "unit",
+    minutes: 15,
+    project: "agents",
+    files: ["test/agents/scripted-examples.test.ts"],
+    env: { BENCH_TEST_AGENTS: "codex pi" },
+  },
   { name: "contract", lane: "contract", minutes: soak ? 60 : 20 },
   { name: "e2e", lane: "runs", minutes: soak ? 120 : 20 },
   { name: "redteam", lane: "runs", minutes: soak ? 60 : 20 },
@@ -129,7 +138,7 @@ function logOf(name) {
 }
 
 /** Runs one suite; a suite that crashes, prints no counts or passes its limit counts as one failure. */
-function runSuite({ name, lane, minutes }) {
+function runSuite({ name, lane, minutes, project = name, files = [], env = {} }) {
   const countsFile = join(scratch, `${name}.json`);
   const output = found.size === 1 ? "inherit" : openSync(logOf(name), "w");
   const child = spawn(
@@ -137,8 +146,9 @@ function runSuite({ name, lane, minutes }) {
     [
       join(root, "node_modules/vitest/vitest.mjs"),
       "run",
+      ...files,
       "--project",
-      name,
+      project,
       "--passWithNoTests",
       "--reporter=default",
       `--reporter=${join(root, "test/setup/count-reporter.ts")}`,
@@ -150,6 +160,7 @@ function runSuite({ name, lane, minutes }) {
       env: {
         ...process.env,
         ...found.get(lane),
+        ...env,
         BENCH_TEST_COUNTS: countsFile,
         ...(soak ? { BENCH_TEST_SOAK: "1" } : {}),
       },

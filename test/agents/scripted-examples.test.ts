@@ -16,9 +16,13 @@ afterEach(async () => {
   for (const scratch of scratches.splice(0)) await scratch[Symbol.asyncDispose]();
 });
 
+/** `npm test` names two; all of them otherwise. */
+const NAMED = process.env["BENCH_TEST_AGENTS"]?.split(" ");
+const AGENTS = AGENT_MODELS.filter(({ agent }) => NAMED?.includes(agent) ?? true);
+
 // No key, no network: what a person runs who tries a pipeline.
 test.for(
-  AGENT_MODELS.flatMap(({ agent }) => [
+  AGENTS.flatMap(({ agent }) => [
     { agent, env: "local", only: [], tasks: 6 },
     { agent, env: "docker", only: SAMPLE, tasks: IS_SOAK ? 6 : 2 },
   ]),
