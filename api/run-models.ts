@@ -100,10 +100,17 @@ export async function resolveRunModels(
 }
 
 /** Providers of the person's own; none without a file of them. */
-async function readProviders({ providerFile: path }: RunSettings): Promise<OwnProviders> {
+async function readProviders(settings: RunSettings): Promise<OwnProviders> {
+  const { providerFile: path, passEnv, agentEnv } = settings;
   if (path === null) return { providers: [], prices: { find: () => null } };
   const source = { path, flag: "--provider-file", docs: "docs/proxy.md" };
-  return ownProviders(await readOwnFile(ProviderFile, source), basename(path));
+  const own = ownProviders(await readOwnFile(ProviderFile, source), basename(path));
+  const keys = new Set(own.providers.flatMap(({ keyNames }) => keyNames));
+  const given = [...passEnv, ...Object.keys(agentEnv)].find((name) => keys.has(name));
+  if (given === undefined) return own;
+  throw new BenchError("usage", `${given} is a provider's key, which no task and no agent gets`, {
+    next: "leave it out of --pass-env and --agent-env: the model proxy uses it",
+  });
 }
 
 function scriptedEndpoint(protocol: ModelProtocol): ServedEndpoint {

@@ -145,6 +145,10 @@ describe("a run's models", () => {
     const missing = await refusal({ ...asked, providerFile: join(dir, "none.yaml") });
     expect(missing.message).toBe("--provider-file none.yaml: it cannot be read (ENOENT)");
     expect((await refusal({ model: "mine/m" })).message).toContain("no provider is known");
+    for (const over of [{ passEnv: ["MINE_API_KEY"] }, { agentEnv: { MINE_API_KEY: "k-1" } }])
+      expect((await refusal({ ...asked, ...over })).message).toBe(
+        "MINE_API_KEY is a provider's key, which no task and no agent gets",
+      );
   });
 
   test("the agent's best dialect that the provider serves comes first", async () => {

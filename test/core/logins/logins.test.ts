@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { claudeLogin } from "../../../core/logins/claude-login.ts";
 import { codexLogin } from "../../../core/logins/codex-login.ts";
+import { KEY_NAMES } from "../../../core/providers/providers.ts";
+import { isCredentialName } from "../../../core/tasks/credential-names.ts";
+
+test("no task and no agent is given a provider's key or a login's token", () => {
+  const names = [...KEY_NAMES, ...claudeLogin.tokenNames, ...codexLogin.tokenNames];
+  expect(names.filter((name) => !isCredentialName(name))).toEqual([]);
+});
 
 const NOW = new Date("2026-11-30T12:00:00Z");
 
