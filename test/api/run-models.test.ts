@@ -38,6 +38,16 @@ async function refusal(
   throw new Error("it was not refused");
 }
 
+async function ofAgent(
+  protocols: readonly [ModelProtocol, ...ModelProtocol[]],
+  model: string,
+  variables: Record<string, string> = VARIABLES,
+): Promise<RunModels | null> {
+  const agent = { name: "g", models: { protocols, aliases: [] } };
+  const deps = { clock: new FakeClock(), modelVariables: variables };
+  return await resolveRunModels(someSettings({ model }), agent, deps);
+}
+
 describe("a run's models", () => {
   let dir: string;
   const priceFile = async (text: string): Promise<string> => {
@@ -158,16 +168,6 @@ describe("a run's models", () => {
       "anthropic-messages",
     ]);
   });
-
-  const ofAgent = async (
-    protocols: readonly [ModelProtocol, ...ModelProtocol[]],
-    model: string,
-    variables: Record<string, string> = VARIABLES,
-  ): Promise<RunModels | null> => {
-    const agent = { name: "g", models: { protocols, aliases: [] } };
-    const deps = { clock: new FakeClock(), modelVariables: variables };
-    return await resolveRunModels(someSettings({ model }), agent, deps);
-  };
 
   test("an agent of a dialect that the provider lacks is translated into the provider's best", async () => {
     const found = await ofAgent(["gemini"], "xiaomi/mimo-v2.6-flash");
