@@ -35,7 +35,6 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
     { agent: "claude", env: "local", told: "mcp__tide__tide_table" },
     // Names the servers whose tools its model may search for.
     { agent: "codex", env: "local", told: "- tide\\n" },
-    { agent: "codex", env: "docker", told: "- tide\\n" },
     { agent: "opencode", env: "local", told: "tide_tide_table" },
     { agent: "gemini", env: "local", told: "tide_table" },
   ] as const)(
@@ -72,29 +71,25 @@ require("node:http").createServer((request, response) => {
 }).listen(8017, "127.0.0.1");
 `;
 
-  test.for(["claude", "opencode"] as const)(
-    "over http within the sandbox offer theirs to the model of %s, without any network",
-    async (agent) => {
-      await using scratch = await scratchDir();
-      const { run, trial, asked } = await runWish(scratch.path, {
-        agent,
-        script: { turns: [WRITE, { text: "done" }] },
-        prepare: async (task) => {
-          await addServer(task, 'transport = "http"\nurl = "http://127.0.0.1:8017/mcp"');
-          await writeFile(join(task, "environment/tide.cjs"), LISTENER);
-          const start =
-            "setsid /opt/bench/node/bin/node /opt/tide.cjs >/dev/null 2>&1 </dev/null &";
-          const toml = await readFile(join(task, "task.toml"), "utf8");
-          const setup = `\n[[environment.setup_commands]]\ncommand = "${start}"\n`;
-          await writeFile(join(task, "task.toml"), toml + setup);
-        },
-      });
-      expect(run.code, run.stdout + run.stderr).toBe(0);
-      expect(trial.result.outcome).toMatchObject({ kind: "scored", reward: 1 });
-      expect(trial.result.isolation?.network_agent).toBe("closed");
-      expect(asked.some((body) => body.includes("tide_table"))).toBe(true);
-    },
-  );
+  test("over http within the sandbox offer theirs to the model of claude, without any network", async () => {
+    await using scratch = await scratchDir();
+    const { run, trial, asked } = await runWish(scratch.path, {
+      agent: "claude",
+      script: { turns: [WRITE, { text: "done" }] },
+      prepare: async (task) => {
+        await addServer(task, 'transport = "http"\nurl = "http://127.0.0.1:8017/mcp"');
+        await writeFile(join(task, "environment/tide.cjs"), LISTENER);
+        const start = "setsid /opt/bench/node/bin/node /opt/tide.cjs >/dev/null 2>&1 </dev/null &";
+        const toml = await readFile(join(task, "task.toml"), "utf8");
+        const setup = `\n[[environment.setup_commands]]\ncommand = "${start}"\n`;
+        await writeFile(join(task, "task.toml"), toml + setup);
+      },
+    });
+    expect(run.code, run.stdout + run.stderr).toBe(0);
+    expect(trial.result.outcome).toMatchObject({ kind: "scored", reward: 1 });
+    expect(trial.result.isolation?.network_agent).toBe("closed");
+    expect(asked.some((body) => body.includes("tide_table"))).toBe(true);
+  });
 
   test("over stdio are found by the model of qwen, which has to search for tools", async () => {
     await using scratch = await scratchDir();
