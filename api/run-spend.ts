@@ -1,4 +1,4 @@
-import { BenchError } from "../core/errors.ts";
+import type { BenchError } from "../core/errors.ts";
 import { openTrialAccount } from "../core/ledger/trial-account.ts";
 import { cappedUnits, NO_CAPS, parseCaps, parseTrialCap } from "../core/ledger/caps.ts";
 import { bearableWidth, earmarkFor } from "../core/ledger/decide-admission.ts";
@@ -22,6 +22,7 @@ import { checkKept } from "./check-kept.ts";
 import { potOf } from "./pot-name.ts";
 import { connectModels } from "./connect-models.ts";
 import type { RunWorld } from "./run-deps.ts";
+import { refusedKey } from "./refused-key.ts";
 import type { RunModels } from "./run-models.ts";
 
 /** A trial that asks to start. */
@@ -112,15 +113,6 @@ function narrowed(bearable: number, width: number): string {
 /** Nothing but the trials is needed to resume (docs/resume.md), but only evaluation.json names the pot. */
 function countsAnew(job: string): string {
   return `what job ${job} has spent is not known, its evaluation.json cannot be read: the cap counts from 0`;
-}
-
-function refusedKey({ resolved: { keyName }, endpoints }: RunModels): BenchError {
-  const hosts = [...new Set(endpoints.map(({ baseUrl }) => new URL(baseUrl).host))].join(", ");
-  return new BenchError(
-    "config",
-    `${hosts} refused the key in ${keyName} (HTTP 401) before any request succeeded: the run is stopped`,
-    { next: `export ${keyName} with a key that ${hosts} accepts, then run the same command again` },
-  );
 }
 
 interface OpenPot {

@@ -39,6 +39,9 @@ export function ownProviders({ providers }: ProviderFile, name: string): OwnProv
   };
 }
 
+/** Stands for the name of a key where a provider needs none. */
+export const NO_KEY = "no key";
+
 function providerOf({ prefix, key_env: key, endpoints, models }: OwnProvider): Provider {
   const [first, ...others] = endpoints.map(
     ({ protocol, base_url, key_header }): ProviderEndpoint => ({
@@ -52,7 +55,7 @@ function providerOf({ prefix, key_env: key, endpoints, models }: OwnProvider): P
   return {
     prefix,
     families: [],
-    keyNames: [key ?? "no key"],
+    keyNames: [key ?? NO_KEY],
     keyIsOptional: key === null,
     baseUrlName: null,
     baseUrl: first.baseUrl,

@@ -2,8 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { refusedKey } from "../../api/refused-key.ts";
 import { resolveRunModels, type RunModels } from "../../api/run-models.ts";
 import type { RunSettingsInput } from "../../core/model/settings.ts";
+import { NO_KEY } from "../../core/providers/own-providers.ts";
 import { chooseAgent } from "../../runner/agents/choose-agent.ts";
 import { someSettings } from "../core/plan/plan-builders.ts";
 import { FakeClock } from "../fakes/fake-clock.ts";
@@ -108,4 +110,17 @@ test("dollars and limits that a subscription cannot keep are refused beside it",
   await expect(resolve({ ...codex, maxOutputTokens: 1000 })).rejects.toThrow(
     "--max-output-tokens is not taken beside the ChatGPT login",
   );
+});
+
+test("a login that the provider does not take is told as a login, and a missing key as none", async () => {
+  await writeClaude();
+  const found = await resolve();
+  if (found === null) throw new Error("no models");
+  expect(refusedKey(found)).toMatchObject({
+    message:
+      "api.anthropic.com refused the Claude login (HTTP 401) before any request succeeded: the run is stopped",
+    next: "log in again with `claude /login`, then run the same command again",
+  });
+  const keyless = { ...found, login: null, resolved: { ...found.resolved, keyName: NO_KEY } };
+  expect(refusedKey(keyless).message).toContain("refused a request without a key");
 });
