@@ -14,9 +14,15 @@ else if (process.argv[2] === "client") askOnDemand();
 /** A provider as fast as can be: a reply of twenty events, or of as many bytes as the request names. */
 async function provide(): Promise<void> {
   const usage = { input_tokens: 16_000, output_tokens: 20 };
-  const start = event("message_start", { message: { model: "m", usage } });
+  // All that a strict reader of the protocol asks for: LiteLLM's is one.
+  const message = { id: "msg_1", type: "message", role: "assistant", content: [], model: "m" };
+  const start =
+    event("message_start", {
+      message: { ...message, stop_reason: null, stop_sequence: null, usage },
+    }) + event("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
   const end =
-    event("message_delta", { delta: { stop_reason: "end_turn" }, usage }) +
+    event("content_block_stop", { index: 0 }) +
+    event("message_delta", { delta: { stop_reason: "end_turn", stop_sequence: null }, usage }) +
     event("message_stop", {});
   const words = Array.from({ length: EVENTS }, () => word("word "));
   const small = start + words.join("") + end;
@@ -87,6 +93,8 @@ export interface Timing {
   readonly firstByteMs: number;
   readonly totalMs: number;
   readonly bytes: number;
+  /** Why no whole answer came; null when one did. */
+  readonly failure: string | null;
 }
 
 /** Does one job after the other, as its parent sends them. */
@@ -118,30 +126,39 @@ function askOnce(job: Job, agent: Agent): Promise<Timing> {
     messages: [{ role: "user", content: "hi" }],
   });
   const startMs = performance.now();
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
+    const fail = (failure: string): void =>
+      resolve({ firstByteMs: 0, totalMs: performance.now() - startMs, bytes: 0, failure });
     const outgoing = request(
       `${job.origin}/v1/messages`,
       {
         agent,
         method: "POST",
-        headers: { "x-api-key": job.token, "content-length": Buffer.byteLength(body) },
+        headers: {
+          "x-api-key": job.token,
+          "content-type": "application/json",
+          "anthropic-version": "2023-06-01",
+          "content-length": Buffer.byteLength(body),
+        },
       },
       (message) => {
         let firstByteMs = 0;
         let bytes = 0;
+        let tail = "";
         message.on("data", (chunk: Buffer) => {
           if (bytes === 0) firstByteMs = performance.now() - startMs;
           bytes += chunk.length;
+          tail = (tail + chunk.toString("latin1", Math.max(0, chunk.length - 200))).slice(-200);
         });
         message.on("end", () => {
-          if (message.statusCode === 200)
-            resolve({ firstByteMs, totalMs: performance.now() - startMs, bytes });
-          else reject(new Error(`status ${message.statusCode}`));
+          if (message.statusCode !== 200) fail(`status ${message.statusCode}`);
+          else if (!tail.includes("message_stop")) fail("the answer's end is missing");
+          else resolve({ firstByteMs, totalMs: performance.now() - startMs, bytes, failure: null });
         });
-        message.on("error", reject);
+        message.on("error", (error) => fail(error.message));
       },
     );
-    outgoing.on("error", reject);
+    outgoing.on("error", (error) => fail(error.message));
     outgoing.end(body);
   });
 }

@@ -1,23 +1,27 @@
 /**
- * What the model proxy costs: its added latency at 64 kB bodies, alone and with 50 streams at once
- * (at a model's pace, and as fast as both ends can), and its memory while 1 GB flows through it. Provider and clients are processes of their own, so that
- * the figures are the proxy's. Prints one JSON object and
- * keeps it as results/proxy.json; ends after two minutes at the latest.
+ * What the model proxy costs (issue 4, "It must show" 6): its added latency at 64 kB bodies, alone and with
+ * 50 streams at once (at a model's pace, and as fast as both ends can), its memory while 1 GB flows through it,
+ * and LiteLLM's proxy side by side, in turns on the same upstream. Provider, clients and both proxies are
+ * processes of their own. Prints one JSON object, with what is asked of each figure, and keeps it as
+ * results/proxy.json. `--no-litellm` leaves LiteLLM out.
  *
  *   npm run bench:proxy
  */
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { cpus, loadavg } from "node:os";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { systemClock } from "../../host/system-clock.ts";
-import { createHttpUpstream } from "../../runner/proxy/http-upstream.ts";
-import { startModelProxy } from "../../runner/proxy/model-proxy.ts";
+import { build } from "esbuild";
+import { about, added, median, type Percentiles, percentiles, rounded } from "./proxy-figures.ts";
 import type { Job, Timing } from "./proxy-load.ts";
+import { memoryOf, type ProcessMemory } from "./process-memory.ts";
+import { type Litellm, startLitellm } from "./start-litellm.ts";
 
 const WARM_UP = 60;
+const ROUNDS = 4;
 const SEQUENTIAL = 400;
 const STREAMS = 50;
 const PER_STREAM = 8;
@@ -25,162 +29,221 @@ const FLOW_BYTES = 1024 * 1024 * 1024;
 const FLOW_STREAMS = 4;
 /** Twenty events in 300 ms: a fast model. */
 const PAUSE_MS = 15;
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 900_000;
 
-await measure();
+const children: ChildProcess[] = [];
+const scratch = mkdtempSync(join(tmpdir(), "bench-proxy-"));
+const deadline = setTimeout(() => {
+  console.error(`not done within ${LIMIT_MS} ms`);
+  end();
+  process.exit(1);
+}, LIMIT_MS);
+try {
+  await measure();
+} finally {
+  clearTimeout(deadline);
+  end();
+}
 
-/** So many requests on so many connections. */
-function load(requests: number, parallel: number, { flowBytes = 0, pauseMs = 0 } = {}): Shape {
-  return { requests, parallel, flowBytes, pauseMs };
+function end(): void {
+  for (const each of children) each.kill("SIGKILL");
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+interface Served {
+  readonly origin: string;
+  readonly token: string;
+  readonly memory: () => ProcessMemory;
 }
 
 async function measure(): Promise<void> {
-  const deadline = setTimeout(() => {
-    console.error(`not done within ${LIMIT_MS} ms`);
-    process.exit(1);
-  }, LIMIT_MS);
-  const provider = child("provider");
-  const [{ port }] = (await once(provider, "message")) as [{ port: number }];
-  const client = child("client");
-  await once(client, "message");
-  const direct = `http://127.0.0.1:${port}`;
-  const proxy = await startModelProxy({
-    listen: { kind: "tcp" },
-    upstreams: [
-      createHttpUpstream({
-        provider: "bench",
-        protocol: "anthropic-messages",
-        baseUrl: direct,
-        credential: async () => ({ header: "x-api-key", value: "provider-key-1234" }),
-      }),
-    ],
-    models: { clientModel: "m", upstreamModel: "m", aliases: [] },
-    modelLimits: { contextTokens: null, maxOutputTokens: null },
-    maxOutputTokens: null,
-    prices: { find: () => null },
-    gate: { reserve: async () => ({ kind: "lease", lease: { id: "0" } }), settle: async () => {} },
-    sink: { write: () => {} },
-    clock: systemClock,
-    secrets: ["provider-key-1234"],
+  const load = fileURLToPath(new URL("proxy-load.ts", import.meta.url));
+  const [provider] = await child<{ port: number }>(load, ["provider"]);
+  const direct = { origin: `http://127.0.0.1:${provider.port}`, token: "x" };
+  const client = (await child<unknown>(load, ["client"]))[1];
+  const ours = await startOurs(direct.origin);
+  const litellm = process.argv.includes("--no-litellm") ? null : await startLitellm(direct.origin);
+  try {
+    const ways = { direct, ours, ...(litellm === null ? {} : { litellm }) };
+    for (const way of Object.values(ways)) await ask(client, { ...way, ...shape(WARM_UP, 1) });
+    const idle = memoryOfBoth(ours, litellm);
+    const alone = await compare(client, ways, shape(SEQUENTIAL, 1));
+    const paced = shape(PER_STREAM, STREAMS, { pauseMs: PAUSE_MS });
+    const streamed = await compare(client, ways, paced);
+    const atOnce = await compare(client, ways, shape(PER_STREAM, STREAMS));
+    const busy = memoryOfBoth(ours, litellm);
+    const flow = shape(1, FLOW_STREAMS, { flowBytes: FLOW_BYTES / FLOW_STREAMS });
+    const memory = await flowThrough(client, ours, flow);
+    const figures = { alone, streamed, atOnce, footprint: { idle, busy }, memory };
+    const version = litellm?.version ?? null;
+    report({ ...about(), litellm: version, asked: verdicts(figures), ...figures });
+  } finally {
+    litellm?.stop();
+  }
+}
+
+/** Bundled, so that its memory is the proxy's and not that of what translates TypeScript. */
+async function startOurs(providerOrigin: string): Promise<Served> {
+  const outfile = join(scratch, "proxy-serve.mjs");
+  await build({
+    entryPoints: [fileURLToPath(new URL("proxy-serve.ts", import.meta.url))],
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
+    tsconfigRaw: {},
+    logLevel: "warning",
   });
-  const through = { origin: proxy.address, token: proxy.token };
-  const plain = { origin: direct, token: "x" };
-  await ask(client, { ...plain, ...load(WARM_UP, 1) });
-  await ask(client, { ...through, ...load(WARM_UP, 1) });
-  const alone = await compare(client, [plain, through], load(SEQUENTIAL, 1));
-  const atOnce = await compare(client, [plain, through], load(PER_STREAM, STREAMS));
-  const streamed = await compare(
-    client,
-    [plain, through],
-    load(PER_STREAM, STREAMS, { pauseMs: PAUSE_MS }),
-  );
-  const memory = await flowThrough(client, {
-    ...through,
-    ...load(1, FLOW_STREAMS, { flowBytes: FLOW_BYTES / FLOW_STREAMS }),
-  });
-  const text = JSON.stringify({ ...about(), alone, streamed, atOnce, memory }, null, 2);
-  writeFileSync(new URL("results/proxy.json", import.meta.url), `${text}\n`);
-  console.log(text);
-  clearTimeout(deadline);
-  await proxy.close();
-  provider.kill();
-  client.kill();
+  const [{ origin, token }, { pid = 0 }] = await child<Target>(outfile, [providerOrigin], []);
+  return { origin, token, memory: () => memoryOf(pid) };
 }
 
-/** When and where; a load above the number of cores says that the times are other work's too. */
-function about(): object {
-  return {
-    bench: "proxy",
-    measured_at: new Date().toISOString().slice(0, 10),
-    machine: `${cpus().length} cores, Node.js ${process.version}`,
-    load: rounded(loadavg()[0] ?? 0),
-  };
+async function child<Ready>(
+  file: string,
+  args: readonly string[],
+  execArgv: readonly string[] = process.execArgv,
+): Promise<[Ready, ChildProcess]> {
+  const started = fork(file, args, { execArgv: [...execArgv] });
+  children.push(started);
+  const [ready] = (await once(started, "message")) as [Ready];
+  return [ready, started];
 }
 
-function child(role: string): ChildProcess {
-  return fork(fileURLToPath(new URL("proxy-load.ts", import.meta.url)), [role]);
+type Shape = Pick<Job, "requests" | "parallel" | "flowBytes" | "pauseMs">;
+
+/** So many requests on each of so many connections. */
+function shape(requests: number, parallel: number, { flowBytes = 0, pauseMs = 0 } = {}): Shape {
+  return { requests, parallel, flowBytes, pauseMs };
 }
 
-async function ask(client: ChildProcess, job: Job): Promise<Timing[]> {
-  client.send(job);
+type Target = Pick<Job, "origin" | "token">;
+
+async function ask(
+  client: ChildProcess,
+  { origin, token, ...rest }: Target & Shape,
+): Promise<Timing[]> {
+  const { requests, parallel, flowBytes, pauseMs } = rest;
+  client.send({ origin, token, requests, parallel, flowBytes, pauseMs });
   const [timings] = (await once(client, "message")) as [Timing[]];
   return timings;
 }
 
-type Shape = Pick<Job, "requests" | "parallel" | "flowBytes" | "pauseMs">;
-type Target = Pick<Job, "origin" | "token">;
+interface Compared {
+  readonly streams: number;
+  readonly direct: Percentiles;
+  readonly ours: Percentiles & Record<string, number>;
+  readonly litellm: (Percentiles & Record<string, number>) | null;
+}
 
-/** Both ways in turns, so that the machine's other work falls on both. */
-async function compare(
-  client: ChildProcess,
-  [plain, through]: [Target, Target],
-  shape: Shape,
-): Promise<object> {
-  const rounds = 4;
-  const part = { ...shape, requests: Math.max(1, Math.floor(shape.requests / rounds)) };
-  const directly: Timing[] = [];
-  const proxied: Timing[] = [];
-  let cpuMs = 0;
-  for (let round = 0; round < rounds; round += 1) {
-    directly.push(...(await ask(client, { ...plain, ...part })));
-    const cpu = process.cpuUsage();
-    proxied.push(...(await ask(client, { ...through, ...part })));
-    const { user, system } = process.cpuUsage(cpu);
-    cpuMs += (user + system) / 1000;
+interface Ways {
+  readonly direct: Target;
+  readonly ours: Target;
+  readonly litellm?: Target;
+}
+
+/** All ways in turns, so that the machine's other work falls on each. */
+async function compare(client: ChildProcess, ways: Ways, wanted: Shape): Promise<Compared> {
+  const part = { ...wanted, requests: Math.max(1, Math.floor(wanted.requests / ROUNDS)) };
+  const found: Record<"direct" | "ours" | "litellm", Timing[]> = {
+    direct: [],
+    ours: [],
+    litellm: [],
+  };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    found.direct.push(...(await ask(client, { ...ways.direct, ...part })));
+    found.ours.push(...(await ask(client, { ...ways.ours, ...part })));
+    if (ways.litellm !== undefined)
+      found.litellm.push(...(await ask(client, { ...ways.litellm, ...part })));
   }
-  const left = percentiles(directly);
-  const right = percentiles(proxied);
+  const direct = percentiles(found.direct);
+  const [ours, litellm] = [percentiles(found.ours), percentiles(found.litellm)];
   return {
-    streams: shape.parallel,
-    requests: proxied.length,
-    direct: left,
-    proxied: right,
-    // Of the proxy alone; unlike the times, other work on the machine does not change it much.
-    proxyCpuMsPerRequest: rounded(cpuMs / proxied.length),
-    addedP50Ms: rounded(right.totalP50Ms - left.totalP50Ms),
-    addedP99Ms: rounded(right.totalP99Ms - left.totalP99Ms),
-    p99Ratio: rounded(right.totalP99Ms / left.totalP99Ms),
+    streams: wanted.parallel,
+    direct,
+    ours: { ...ours, ...added(direct, ours) },
+    litellm: ways.litellm === undefined ? null : { ...litellm, ...added(direct, litellm) },
   };
 }
 
-function percentiles(
-  timings: readonly Timing[],
-): Record<"firstByteP50Ms" | "firstByteP99Ms" | "totalP50Ms" | "totalP99Ms", number> {
-  const first = timings.map(({ firstByteMs }) => firstByteMs).toSorted((a, b) => a - b);
-  const total = timings.map(({ totalMs }) => totalMs).toSorted((a, b) => a - b);
-  return {
-    firstByteP50Ms: rounded(at(first, 0.5)),
-    firstByteP99Ms: rounded(at(first, 0.99)),
-    totalP50Ms: rounded(at(total, 0.5)),
-    totalP99Ms: rounded(at(total, 0.99)),
-  };
+interface Footprint {
+  readonly ours: ProcessMemory;
+  readonly litellm: ProcessMemory | null;
 }
 
-function at(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+function memoryOfBoth(ours: Served, litellm: Litellm | null): Footprint {
+  return { ours: ours.memory(), litellm: litellm?.memory() ?? null };
+}
+
+interface Flow {
+  readonly bytes: number;
+  readonly megabytesPerSec: number;
+  readonly rssStartMb: number;
+  /** Median resident memory in each quarter of the time: garbage comes and goes, what is kept stays. */
+  readonly rssByQuarterMb: readonly number[];
+  readonly rssPeakMb: number;
 }
 
 /** The proxy's resident memory while bytes flow, and how fast they do. */
-async function flowThrough(client: ChildProcess, job: Job): Promise<object> {
+async function flowThrough(client: ChildProcess, ours: Served, flow: Shape): Promise<Flow> {
   const samplesMb: number[] = [];
-  const startMb = process.memoryUsage().rss / 1e6;
-  const sampling = setInterval(() => samplesMb.push(process.memoryUsage().rss / 1e6), 50);
+  const { rssMb: rssStartMb } = ours.memory();
+  const sampling = setInterval(() => samplesMb.push(ours.memory().rssMb), 100);
   const startMs = performance.now();
-  const timings = await ask(client, job);
+  const timings = await ask(client, { ...ours, ...flow });
   const seconds = (performance.now() - startMs) / 1000;
   clearInterval(sampling);
-  const half = samplesMb.slice(Math.floor(samplesMb.length / 2));
-  const firstHalf = samplesMb.slice(0, Math.floor(samplesMb.length / 2));
   const bytes = timings.reduce((sum, timing) => sum + timing.bytes, 0);
   return {
     bytes,
     megabytesPerSec: rounded(bytes / 1e6 / seconds),
-    rssStartMb: rounded(startMb),
-    rssPeakFirstHalfMb: rounded(Math.max(...firstHalf)),
-    rssPeakSecondHalfMb: rounded(Math.max(...half)),
+    rssStartMb,
+    rssByQuarterMb: [0, 1, 2, 3].map((quarter) => {
+      const at = (share: number): number => Math.floor((samplesMb.length * share) / 4);
+      return rounded(median(samplesMb.slice(at(quarter), at(quarter + 1))));
+    }),
+    rssPeakMb: rounded(Math.max(...samplesMb)),
   };
 }
 
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
+interface Figures {
+  readonly alone: Compared;
+  readonly streamed: Compared;
+  /** After one stream's calls, and after those of 50. */
+  readonly footprint: { readonly idle: Footprint; readonly busy: Footprint };
+  readonly memory: Flow;
+}
+
+/** Each demand with whether it was met; null where LiteLLM was left out. */
+function verdicts({ alone, streamed, footprint, memory }: Figures): Record<string, boolean | null> {
+  const { busy } = footprint;
+  return {
+    "added p50 under 3 ms, one stream": (alone.ours["addedP50Ms"] ?? Infinity) < 3,
+    "added p99 under 15 ms, one stream": (alone.ours["addedP99Ms"] ?? Infinity) < 15,
+    "no loss with 50 streams": streamed.ours.lost === 0,
+    "p99 at most twice the direct call's, 50 streams": (streamed.ours["p99Ratio"] ?? Infinity) <= 2,
+    "memory flat over 1 GB": isFlat(memory.rssByQuarterMb),
+    "faster than LiteLLM, one stream": isLess(alone.ours.totalP50Ms, alone.litellm?.totalP50Ms),
+    "faster than LiteLLM, 50 streams": isLess(
+      streamed.ours.totalP99Ms,
+      streamed.litellm?.totalP99Ms,
+    ),
+    "at most a fifth of LiteLLM's memory (proportional set)":
+      busy.litellm === null ? null : busy.ours.pssMb * 5 <= busy.litellm.pssMb,
+  };
+}
+
+/** The last quarter is no more than a tenth above the second one; the first one fills buffers. */
+function isFlat([, second = 0, , last = Infinity]: readonly number[]): boolean {
+  return last <= second * 1.1;
+}
+
+function isLess(mine: number, theirs: number | undefined): boolean | null {
+  return theirs === undefined ? null : mine < theirs;
+}
+
+function report(figures: Record<string, unknown>): void {
+  const text = JSON.stringify(figures, null, 2);
+  writeFileSync(new URL("results/proxy.json", import.meta.url), `${text}\n`);
+  console.log(text);
 }
