@@ -7,7 +7,7 @@ import { CALM, findBreaches } from "./sweep.ts";
 import type { Sweep } from "./sweep.ts";
 
 const SOAK = process.env["BENCH_TEST_SOAK"] === "1";
-const SWEEPS = SOAK ? 10_000 : 500;
+const SWEEPS = SOAK ? 10_000 : 150;
 
 describe("sweeps", () => {
   test(

@@ -42,6 +42,9 @@ export interface OpenWorld {
 export function useWorld(world: World): OpenWorld {
   const common = { owner: OWNER, limits: LIMITS, signal: new AbortController().signal };
   const made: Sandbox[] = [];
+  const ending: Promise<void>[] = [];
+  // A daemon makes and ends sandboxes while tests run: none waits for its own, nor for another's end.
+  let spare: Promise<Sandbox> | null = null;
   let opened: {
     readonly stateDir: string;
     readonly backend: SandboxBackend;
@@ -63,18 +66,27 @@ export function useWorld(world: World): OpenWorld {
     });
     opened = { stateDir, backend, image };
   });
-  afterEach(async () => {
-    await Promise.all(made.splice(0).map((sandbox) => sandbox.destroy()));
+  const create = async (): Promise<Sandbox> => {
+    const { backend, image } = opened;
+    return await backend.create({ ...common, image, network: "closed", env: {} });
+  };
+  afterEach(() => {
+    ending.push(...made.splice(0).map((sandbox) => sandbox.destroy()));
+    // Whoever waits for them below gets the failure.
+    for (const each of ending) each.catch(() => undefined);
   });
   afterAll(async () => {
+    await (await spare)?.destroy();
+    await Promise.all(ending);
     await opened.backend.close();
     rmSync(opened.stateDir, { recursive: true, force: true });
   });
   return {
     makeSandbox: async () => {
-      const { backend, image } = opened;
-      const sandbox = await backend.create({ ...common, image, network: "closed", env: {} });
+      const sandbox = await (spare ?? create());
       made.push(sandbox);
+      spare = create();
+      spare.catch(() => undefined);
       return sandbox;
     },
   };
