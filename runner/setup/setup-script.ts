@@ -49,15 +49,20 @@ done
 
 # --- set-id bits go everywhere but where a mount ignores them, and nobody but root writes where
 # programs are found. The search goes on beside what follows, which waits for the disk as it does.
+own_usr=1
 set -- /
 while read -r _ mounted _ options _; do
+  case $mounted in /usr | /usr/*) own_usr= ;; esac
   case $mounted in / | /proc | /proc/* | /sys | /sys/* | /dev | /dev/* | *\\*) continue ;; esac
   case ,$options, in *,nosuid,*) ;; *) set -- "$@" "$mounted" ;; esac
 done </proc/self/mounts
+find "$@" -xdev -perm -0002 ! -type l \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' \
+    -o -path '/sbin/*' -o -path '/lib*/*' \) -exec chmod ug-s,o-w {} + \
+  -o -type f \( -perm -4000 -o -perm -2000 \) -exec chmod ug-s {} + 2>/dev/null &
 {
-  find "$@" -xdev -perm -0002 ! -type l \( -path '/usr/*' -o -path '/etc/*' -o -path '/bin/*' \
-      -o -path '/sbin/*' -o -path '/lib*/*' \) -exec chmod ug-s,o-w {} + \
-    -o -type f \( -perm -4000 -o -perm -2000 \) -exec chmod ug-s {} +
+  # Where nearly all of them lie: an overlay copies each to the disk meanwhile.
+  [ -n "$own_usr" ] && find /usr/bin /usr/sbin -maxdepth 1 -type f \
+    \( -perm -4000 -o -perm -2000 \) -exec chmod ug-s {} +
   find /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin -maxdepth 1 ! -type l -perm -0002 \
     -exec chmod o-w {} +
   find /usr/local /usr/local/bin /usr/local/sbin -prune -type d \
