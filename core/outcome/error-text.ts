@@ -12,8 +12,9 @@ export function agentWallClockText(budgetSec: number): string {
 }
 
 /** The agent neither spoke nor called a tool for too long. */
-export function agentIdleText(idleSec: number): string {
-  return `Agent idle for ${idleSec}s with no output and no tool call running`;
+export function agentIdleText(idleSec: number, hasPendingTool = false): string {
+  const what = hasPendingTool ? "but a tool call that never ended" : "and no tool call running";
+  return `Agent idle for ${idleSec}s with no output ${what}`;
 }
 
 /** A trial that never started because others before it failed alike. */

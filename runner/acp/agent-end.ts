@@ -30,7 +30,7 @@ export interface EndFacts {
 export function endOfTurn(turn: TurnEnd, facts: EndFacts): AgentEnd {
   switch (turn.kind) {
     case "limit":
-      return limitEnd(turn.limit, facts);
+      return limitEnd(turn, facts);
     // What the pot or the provider has to do with it is the models' to say.
     case "models-gone":
     case "stopped":
@@ -82,11 +82,14 @@ function endOfClosing(message: string, facts: EndFacts): AgentEnd {
   return errorEnd("pipe_closed", text, isItsOwn ? exitCode : null);
 }
 
-function limitEnd(limit: "wall-clock" | "idle", { wallSec, idleSec }: EndFacts): AgentEnd {
+function limitEnd(
+  { limit, pending }: Extract<TurnEnd, { kind: "limit" }>,
+  { wallSec, idleSec }: EndFacts,
+): AgentEnd {
   const isWall = limit === "wall-clock";
   const error = {
     category: isWall ? ("timeout" as const) : ("idle_timeout" as const),
-    message: isWall ? agentWallClockText(wallSec) : agentIdleText(idleSec),
+    message: isWall ? agentWallClockText(wallSec) : agentIdleText(idleSec, pending.length > 0),
   };
   return { kind: "limit", limit, error };
 }

@@ -77,14 +77,23 @@ interface LimitCase extends AgentModel {
   readonly wallSec: number;
   readonly idleSec: number;
   readonly category: string;
+  /** Words of the error. */
+  readonly says: string;
 }
 
 function limitsOf({ agent, model }: AgentModel): LimitCase[] {
   const wallSec = startSec(agent);
+  const wall = { limit: "wall-clock", wallSec, idleSec: 0, category: "timeout" } as const;
+  // A tool that runs is a sign of life for three times as long.
+  const idle = {
+    limit: "idle",
+    wallSec: 900,
+    idleSec: wallSec / 3,
+    category: "idle_timeout",
+  } as const;
   return [
-    { agent, model, limit: "wall-clock", wallSec, idleSec: 0, category: "timeout" },
-    // A tool that runs is a sign of life for three times as long.
-    { agent, model, limit: "idle", wallSec: 900, idleSec: wallSec / 3, category: "idle_timeout" },
+    { agent, model, ...wall, says: "wall-clock budget" },
+    { agent, model, ...idle, says: "a tool call that never ended" },
   ];
 }
 
@@ -92,7 +101,7 @@ describe.concurrent("while a tool runs", () => {
   test.for(AGENTS.flatMap(limitsOf))(
     "$agent's $limit limit leaves no process, a graded workspace and the record up to then",
     TEST,
-    async ({ agent, model, limit, wallSec, idleSec, category }) => {
+    async ({ agent, model, limit, wallSec, idleSec, category, says }) => {
       await atOnce(async () => {
         await using scratch = await scratchDir();
         const dir = scratch.path;
@@ -112,6 +121,7 @@ describe.concurrent("while a tool runs", () => {
           rewards: { reward: 1, left: 0 },
           n_tool_calls: 2,
         });
+        expect(trial?.result.error).toContain(says);
         checkKept(await readEvents(trial?.dir ?? ""));
         expect(trial?.rows.filter(({ purpose }) => purpose === "main")).toHaveLength(2);
         expect(await processesWith(marker)).toEqual([]);

@@ -10,7 +10,10 @@ import {
 
 test("the texts are the contract's, character for character", () => {
   expect(agentWallClockText(900)).toBe("Agent prompt exceeded wall-clock budget 900s");
-  expect(agentIdleText(600)).toMatch(/^Agent idle for 600s /u);
+  expect(agentIdleText(600)).toMatch(/^Agent idle for 600s .* no tool call running$/u);
+  expect(agentIdleText(600, true)).toMatch(
+    /^Agent idle for 600s .* a tool call that never ended$/u,
+  );
   expect(verifierTimedOut(600)).toEqual({
     category: "verifier_timeout",
     message: "verifier timed out after 600.0s",
