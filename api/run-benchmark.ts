@@ -1,6 +1,6 @@
 import type { BenchError } from "../core/errors.ts";
 import type { BudgetSummary } from "../core/model/ledger-budget.ts";
-import type { RunPlan } from "../core/model/plan.ts";
+import type { JobPlan, RunPlan } from "../core/model/plan.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import { renderMixedImages } from "../core/report/console/run-lines.ts";
 import { mixedImages } from "../core/results/mixed-images.ts";
@@ -8,7 +8,7 @@ import type { Agent, InstalledAgent } from "../runner/agents/agent.ts";
 import { withAgentSecrets } from "./agent-facts.ts";
 import { chooseRunAgent } from "./choose-run-agent.ts";
 import { interruptedRun } from "./interrupted-run.ts";
-import { openRepeat } from "./open-repeat.ts";
+import { type OpenedJob, openRepeat } from "./open-repeat.ts";
 import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
 import { removeOrphans } from "./remove-orphans.ts";
 import type { RunDeps, RunWorld } from "./run-deps.ts";
@@ -99,7 +99,8 @@ async function runRepeats(started: StartedRun, agent: Agent): Promise<EndedRun> 
     // The first job is open already, and is closed by being run.
     const isOver = deps.signal.aborted || (deps.spend?.refusal() ?? null) !== null;
     if (isOver && !isFirst) break;
-    const opened = isFirst ? started.first : await openRepeat(job, search, deps);
+    const opened = isFirst ? started.first : await openUnlessStopped(job, started);
+    if (opened === null) break;
     jobs.push(await runJob(plan, opened, agent, deps));
     if (plan.settings.trials > 1) matrixSummary = await writeMatrixSummary(plan, jobs, deps);
   }
@@ -107,6 +108,19 @@ async function runRepeats(started: StartedRun, agent: Agent): Promise<EndedRun> 
   if (deps.signal.aborted) throw interruptedRun(plan, jobs);
   const refusal = deps.spend?.refusal() ?? null;
   return { plan, jobs, matrixSummary, budget: await wholeBudget(jobs, deps), refusal };
+}
+
+/** Null when the run was stopped while another command with these settings was starting. */
+async function openUnlessStopped(
+  job: JobPlan,
+  { search, deps }: StartedRun,
+): Promise<OpenedJob | null> {
+  try {
+    return await openRepeat(job, search, deps);
+  } catch (error) {
+    if (deps.signal.aborted) return null;
+    throw error;
+  }
 }
 
 /** The pot's figures with the names of all repeats; a task that several name stands there as often. */

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { type EndedRun, runBenchmark } from "../../api/run-benchmark.ts";
 import { BenchError } from "../../core/errors.ts";
 import type { LedgerItem } from "../../core/model/ledger-update.ts";
@@ -7,8 +7,11 @@ import { readEvaluation } from "../../core/plan/read-earlier-jobs.ts";
 import { systemClock } from "../../host/system-clock.ts";
 import { someSettings } from "../core/plan/plan-builders.ts";
 import { MemoryJobStore } from "../fakes/memory-store.ts";
-import { hang } from "../fakes/trial-programs.ts";
+import { hang, type TaskPlay } from "../fakes/trial-programs.ts";
 import { aScene, type Scene, until } from "./run-scene.ts";
+
+// Loaded on first use, which must not fall into the time of a test.
+beforeAll(async () => void (await import("../../api/run-spend.ts")), 60_000);
 
 const PLAYS = { alpha: {}, beta: {}, gamma: {} };
 
@@ -130,4 +133,26 @@ test("a job that ended while another command started is gone on with, in its own
     ?.pot;
   expect(potsIn(ledgerItems)).toEqual([`${String(pot)}/head`]);
   expect(later.budget?.spent.rollouts).toBe(2);
+});
+
+test.each([
+  ["before the first repeat", 1, "stopped; 0 of 2 trials have a score"],
+  ["between two repeats", 2, "stopped; 1 of 2 trials have a score"],
+])("a stop ends the wait for another command that starts %s", async (_, heldFrom, message) => {
+  const plays: Record<string, TaskPlay> = { alpha: {} };
+  const { scenes, disk } = await rivals(1, plays);
+  const [scene] = scenes;
+  if (scene === undefined) throw new Error("no scene");
+  // The claim's name is the settings' digest, which repeats do not change.
+  const { plan } = await run(scene, {});
+  const name = plan.settingsDigest.slice(-32);
+  plays["alpha"] = { solve: async () => void disk.claims.add(name) };
+  if (heldFrom === 1) disk.claims.add(name);
+  const waiting = run(scene, { trials: 2 });
+  waiting.catch(() => undefined);
+  const count = (wanted: string): number =>
+    scene.events.filter(({ type }) => type === wanted).length;
+  await until(() => count("run-planned") === 2 && count("job-ended") === heldFrom);
+  scene.stop();
+  await expect(waiting).rejects.toMatchObject({ kind: "interrupted", message });
 });
