@@ -174,6 +174,17 @@ export const CardGroup = z.object({
   cautions: z.array(z.string()),
   mean_reward: z.number().nullable(),
   views: ScoreViews,
+  /** The score on complete repeats alone; null where all are complete, or none is. */
+  complete_repeats: z
+    .object({
+      repeats: Count,
+      of: Count,
+      scored: Count,
+      passed: Count,
+      score: Rate.nullable(),
+      score_95: CardInterval.nullable(),
+    })
+    .nullable(),
   pass_at_k: z.array(CardPassAtK),
   tasks: z.array(CardTask),
   unscored: z.array(CardUnscored),

@@ -6,6 +6,7 @@ import { renderSpendLine } from "./render-spend-line.ts";
 import { renderTaskTable } from "./render-task-table.ts";
 import {
   escapeMarkdown,
+  formatInterval,
   formatPair,
   formatRate,
   formatShortReward,
@@ -94,7 +95,7 @@ function renderSettings({ setting, jobs }: CardGroup): string[] {
 }
 
 /** Both views of the score (statistics D1) and the bounds for what is missing (D7). */
-function renderViews({ views, counts }: CardGroup): string[] {
+function renderViews({ views, counts, complete_repeats: complete }: CardGroup): string[] {
   const { scored, planned } = views;
   if (scored.pass_rate === null || planned.lowest === null || planned.highest === null) return [];
   if (counts.scored === counts.planned) return [];
@@ -104,6 +105,18 @@ function renderViews({ views, counts }: CardGroup): string[] {
       `${formatPair(scored.interval_95)}). Of all ${counts.planned} planned ones between ` +
       `${formatRate(planned.lowest)} and ${formatRate(planned.highest)} did, whatever the missing ones ` +
       `would have been (${formatPair(planned.interval_95)}).`,
+    ...renderComplete(complete),
+  ];
+}
+
+/** Statistics D8: what is scored when money ends is no random sample. */
+function renderComplete(complete: CardGroup["complete_repeats"]): string[] {
+  if (complete === null || complete.score === null) return [];
+  return [
+    "",
+    `On the ${complete.repeats} of ${complete.of} repeats that are complete: ${complete.passed} of ` +
+      `${complete.scored} trials passed, ${formatRate(complete.score)}, 95% interval ` +
+      `${formatInterval(complete.score_95)} over the tasks.`,
   ];
 }
 

@@ -11,6 +11,7 @@ import { listKs, passAtK, passHatK } from "../stats/pass-at-k.ts";
 import { taskInterval } from "../stats/task-interval.ts";
 import { findHeadroom } from "./find-headroom.ts";
 import type { SettingGroup } from "./setting-groups.ts";
+import { summarizeComplete } from "./summarize-complete.ts";
 import { summarizeSampling } from "./summarize-sampling.ts";
 import { summarizeGroupSpend } from "./summarize-group-spend.ts";
 import { summarizeTasks, taskRates } from "./summarize-tasks.ts";
@@ -44,6 +45,7 @@ export function summarizeGroup(group: SettingGroup, options: GroupOptions): Card
     cautions: cautionsOf(rates),
     mean_reward: counts.meanReward,
     views: summarizeViews(counts),
+    complete_repeats: summarizeComplete(group, options.seed),
     pass_at_k: passTable(tasks, options.seed),
     tasks,
     ...findUnscored(group, options),

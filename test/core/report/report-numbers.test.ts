@@ -4,6 +4,7 @@ import { renderReport } from "../../../core/report/render-report.ts";
 import { renderReportRc1 } from "../../../core/report/render-report-rc1.ts";
 import { renderWriteUp } from "../../../core/report/render-write-up.ts";
 import { formatRate } from "../../../core/report/report-texts.ts";
+import type { RecordWish } from "../results/a-record.ts";
 import { aCard, aReportJob, plannedOf, reportOf } from "./report-builders.ts";
 
 test("errored and unscored trials leave the score's denominator, and never the planned one (C-5)", () => {
@@ -69,6 +70,30 @@ test("a planned trial that never started is named, and so is one that the budget
   expect(group.counts).toMatchObject({ planned: 3, scored: 1, stopped: 1, never_started: 1 });
   expect(text).toContain("- 1 stopped by a budget or an interrupt: b__00000001");
   expect(text).toContain("- 1 never started: c");
+});
+
+function repeatOf(repeat: number, second: RecordWish) {
+  return aReportJob({
+    path: `jobs/x/trial-0${String(repeat)}/j`,
+    repeat,
+    planned: plannedOf("a", "b"),
+    records: [
+      { taskName: "a", reward: 1 },
+      { taskName: "b", ...second },
+    ],
+  });
+}
+
+test("a sweep that money ended has its score on the complete repeats too (D8)", () => {
+  const card = aCard([repeatOf(1, { reward: 0 }), repeatOf(2, { unscored: "budget_stopped" })]);
+  expect(card.groups[0]).toMatchObject({
+    counts: { scored: 3, planned: 4, stopped: 1 },
+    complete_repeats: { repeats: 1, of: 2, scored: 2, passed: 1, score: 0.5 },
+  });
+  expect(renderReport(card)).toContain(
+    "On the 1 of 2 repeats that are complete: 1 of 2 trials passed, 50%, 95% interval 0% to 100% over the tasks.",
+  );
+  expect(aCard([repeatOf(1, { reward: 0 })]).groups[0]?.complete_repeats).toBeNull();
 });
 
 test("one task, two tasks, all passed, all failed and one odd reward have the intervals they can have", () => {
