@@ -23,21 +23,22 @@ import {
 
 const AGENTS = IS_SOAK ? AGENT_MODELS : CI_AGENTS;
 const atOnce = pLimit(IS_SOAK ? 2 : 3);
-/** Codex leaves a tool alone after so long, to look after it later: a limit has to come before. */
-const CODEX_YIELD_SEC = 30;
+/** Codex and Copilot leave a tool alone after so long, to look after it later: a limit has to come before. */
+const YIELD_SEC = 30;
+const YIELDING: ReadonlySet<AgentName> = new Set(["codex", "copilot"]);
 const TELL_MS = IS_SOAK ? 5_000 : 2_000;
 const TEST = { timeout: 900_000 };
 
 /** Until an agent's second tool surely runs: the heavier ones need a minute of a loaded machine. */
 function startSec(agent: AgentName): number {
-  if (agent === "codex") return CODEX_YIELD_SEC / 2;
+  if (YIELDING.has(agent)) return YIELD_SEC / 2;
   return IS_SOAK ? 60 : 15;
 }
 
 /** Solves the task, then starts what ends after days; the number tells it from any other's. */
 async function aWaitingModel(agent: AgentName): Promise<{ server: ModelServer; marker: string }> {
   const marker = `timeout ${String(randomInt(300_000, 3_000_000))} tail -f /dev/null`;
-  const args = { cmd: marker, yield_time_ms: CODEX_YIELD_SEC * 1000 };
+  const args = { cmd: marker, yield_time_ms: YIELD_SEC * 1000 };
   const wait = agent === "codex" ? { calls: [{ tool: "exec_command", args }] } : { shell: marker };
   const turns = [{ shell: SOLVE }, wait, { text: "It never ends." }];
   return { server: await startModelServer({ turns }), marker };
