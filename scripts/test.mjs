@@ -16,7 +16,8 @@ const only = process.argv.find((word) => word.startsWith("--suite="))?.slice("--
  * hard limits.
  */
 const SUITES = [
-  { name: "unit", lane: "unit", minutes: 15 },
+  // The soak simulates 84 cells of 5,000 sweeps (test/core/stats/coverage.test.ts).
+  { name: "unit", lane: "unit", minutes: soak ? 120 : 15 },
   // The lightest two of all that `npm run test:agents` tries: they solve the examples end to end.
   {
     name: "two-agents",
