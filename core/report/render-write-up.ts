@@ -28,15 +28,16 @@ export function renderWriteUp(card: RunCard): string {
 
 function renderConditions(card: RunCard, group: CardGroup): string[] {
   const { setting, counts, tasks } = group;
-  const model = setting.model === null ? "" : ` on ${setting.model}`;
-  const effort = nameEffort(setting);
   const tries =
     counts.tries_per_task === null
       ? "different numbers of tries"
       : `${counts.tries_per_task} ${counts.tries_per_task === 1 ? "try" : "tries"} each`;
   const set = `${tasks.length} ${nameTasks(card, tasks.length)}`;
+  const agent = nameAgent(setting);
+  const who =
+    setting.model === null ? agent : `${agent} on ${setting.model}, ${nameEffort(setting)}`;
   return [
-    `${nameAgent(setting)}${model}, ${effort};`,
+    `${who};`,
     `${setting.tool ?? "tool version unknown"} on ${nameSandbox(setting.environment)}; ${set}, ` +
       `${tries} (${countOf(counts.planned, "trial")}), ${nameRetries(card)}.`,
   ];
@@ -69,20 +70,25 @@ function renderResult(card: RunCard, group: CardGroup): string[] {
   }
   const resampled = interval.method === "enumerated" || interval.method === "resampled";
   const how = resampled ? `over the ${countOf(interval.tasks, "task")}, resampled` : "(Wilson)";
-  const wilson = formatInterval(wilsonInterval(counts.passed, counts.scored));
   const coverage = counts.scored === counts.planned ? "" : ` (${counts.planned} planned trials)`;
-  const independent =
-    counts.scored > interval.tasks
-      ? [
-          `${wilson} if the ${counts.scored} trials were independent (Wilson), which tries of one task aren't.`,
-        ]
-      : [`${wilson} by Wilson.`];
+  const beside = besideInterval(group, resampled);
   return [
     `${counts.passed} of ${counts.scored} trials passed: ${formatRate(score)}${coverage}. ` +
-      `95% interval ${how}: ${formatInterval(interval)};`,
-    ...independent,
+      `95% interval ${how}: ${formatInterval(interval)}${beside.length === 0 ? "." : ";"}`,
+    ...beside,
     ...renderTasks(tasks),
     ...renderLeftOut(card, group),
+  ];
+}
+
+/** Wilson's interval over the trials, where it is another one. */
+function besideInterval({ counts, tasks }: CardGroup, resampled: boolean): string[] {
+  const { passed, scored } = counts;
+  const wilson = formatInterval(wilsonInterval(passed, scored));
+  const isRepeated = scored > tasks.filter(({ trials }) => trials > 0).length;
+  if (!isRepeated) return resampled ? [`${wilson} by Wilson.`] : [];
+  return [
+    `${wilson} if the ${scored} trials were independent (Wilson), which tries of one task aren't.`,
   ];
 }
 
@@ -160,10 +166,13 @@ function renderTokens({ spend, setting }: CardGroup): string {
   return `Tokens: ${shown}; cost ${renderCostStatus(spend)}${perPass}, prices from ${sources}.`;
 }
 
-function renderUncontrolled(card: RunCard, { sampling, tasks }: CardGroup): string {
+function renderUncontrolled(card: RunCard, { sampling, tasks, setting }: CardGroup): string {
   const sent = new Set(sampling.parameters.map(({ name }) => name));
   const isDefault = !sent.has("temperature") || !sent.has("top_p");
-  const open = isDefault ? ["Not controlled: the provider's sampling defaults."] : [];
+  const open =
+    isDefault && setting.model !== null
+      ? ["Not controlled: the provider's sampling defaults."]
+      : [];
   return [...open, ...renderClaim(card, tasks.length)].join(" ");
 }
 
