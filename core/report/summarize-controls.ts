@@ -22,15 +22,21 @@ export function summarizeControls(
 
 const KINDS = ["oracle", "empty"] as const;
 
-type Versions = ReadonlyMap<string, string | null>;
+/** Known digests of each task. */
+type Versions = ReadonlyMap<string, readonly string[]>;
 
-/** Digests of the tasks that scores were taken on; null where they are unknown. */
+/** The versions of the tasks that scores were taken on, or were to be. */
 function versionsOf(jobs: readonly ReportJob[]): Versions {
   const tasks = jobs.flatMap(({ job }) => [
-    ...job.trials.map(({ taskName, record }) => [taskName, record.taskDigest] as const),
-    ...job.neverStarted.map((taskName) => [taskName, null] as const),
+    ...job.trials.map(({ taskName: name, record }) => ({ name, digest: record.taskDigest })),
+    ...(job.planned?.tasks.filter(({ name }) => job.neverStarted.includes(name)) ?? []),
   ]);
-  return new Map(tasks.toSorted(([a], [b]) => compareNames(a, b)));
+  const byName = groupBy(tasks, ({ name }) => name);
+  return new Map(
+    [...byName]
+      .toSorted(([a], [b]) => compareNames(a, b))
+      .map(([name, versions]) => [name, versions.flatMap(({ digest }) => digest ?? [])]),
+  );
 }
 
 function toControl(
@@ -61,7 +67,9 @@ function toControl(
 /** Where no score is measured, every task of the controls is. */
 function isWanted({ taskName, record }: Trial, wanted: Versions): boolean {
   if (wanted.size === 0) return true;
-  return wanted.has(taskName) && mayEqual(record.taskDigest, wanted.get(taskName) ?? null);
+  const digests = wanted.get(taskName);
+  if (digests === undefined) return false;
+  return digests.length === 0 || digests.some((digest) => mayEqual(record.taskDigest, digest));
 }
 
 type Verdict = "passed" | "failed" | "mixed" | "unscored";
