@@ -1,4 +1,5 @@
 import type { CardSetting } from "../model/run-card.ts";
+import type { TrialRecord } from "../model/record.ts";
 import { canonicalJson } from "../plan/canonical-json.ts";
 import { compareNames } from "../plan/compare-names.ts";
 import { groupBy } from "../plan/group-by.ts";
@@ -12,18 +13,29 @@ export interface ReportTrial {
   readonly trial: Trial;
 }
 
-/** Trials that measured one thing, and the planned ones of their jobs that never started. */
+/** An attempt with the job that it is of. */
+export interface ReportAttempt {
+  readonly job: ReportJob;
+  readonly record: TrialRecord;
+}
+
+/** Trials that measured one thing, and what belongs to them without being one of them. */
 export interface SettingGroup {
   readonly setting: CardSetting;
   readonly jobs: readonly ReportJob[];
   readonly trials: readonly ReportTrial[];
+  /** Planned trials of their jobs that never started. */
   readonly neverStarted: readonly { readonly job: ReportJob; readonly taskName: string }[];
+  /** Attempts that the jobs no longer count. */
+  readonly superseded: readonly ReportAttempt[];
+  /** Attempts that left no result; see `JobTrials`. */
+  readonly killedAttempts: number;
 }
 
 /**
  * The trials by setting: agent and its versions, model asked and served, route, effort, sandbox, tool
  * and task set (spec 1.10). A score over several settings would measure none of them. Trials that do
- * not know which model served them go with their job's first that does.
+ * not know which model served them, since they never got an answer, go with their job's first that does.
  */
 export function groupBySetting(jobs: readonly ReportJob[], sha256: Sha256): SettingGroup[] {
   const parts = jobs.flatMap((job) => partsOf(job, sha256));
@@ -38,46 +50,68 @@ export function groupBySetting(jobs: readonly ReportJob[], sha256: Sha256): Sett
         jobs: members.flatMap((member) => member.jobs),
         trials: members.flatMap((member) => member.trials),
         neverStarted: members.flatMap((member) => member.neverStarted),
+        superseded: members.flatMap((member) => member.superseded),
+        killedAttempts: members.reduce((sum, member) => sum + member.killedAttempts, 0),
       };
     });
 }
 
-/** A job's trials by what the trials themselves say of their setting. */
+/**
+ * A job's trials by what the trials themselves say of their setting. What nobody can tell it of goes
+ * with the first, so that it is counted once.
+ */
 function partsOf(job: ReportJob, sha256: Sha256): SettingGroup[] {
   const trials = job.job.trials.map((trial) => ({ job, trial }));
-  const byTrial = groupBy(trials, (one) => canonicalJson(ownFacts(one)));
-  const known = [...byTrial.keys()].filter((key) => key !== UNKNOWN).toSorted(compareNames);
-  const neverStarted = job.job.neverStarted.map((taskName) => ({ job, taskName }));
-  return (known.length === 0 ? [UNKNOWN] : known).map((key, index) => {
-    const own = byTrial.get(key) ?? [];
-    const others = index === 0 && key !== UNKNOWN ? (byTrial.get(UNKNOWN) ?? []) : [];
-    const members = [...own, ...others];
+  const known = trials.map(({ trial }) => ownFacts(job, trial.record)).toSorted(mostToldFirst);
+  const keyOf = (record: TrialRecord): string =>
+    canonicalJson(completeFacts(ownFacts(job, record), known));
+  const byFacts = groupBy(trials, ({ trial }) => keyOf(trial.record));
+  const [first = NOTHING_TOLD, ...others] = [...byFacts.keys()].toSorted(compareNames);
+  const superseded = groupBy(job.job.superseded, (record) =>
+    byFacts.has(keyOf(record)) ? keyOf(record) : first,
+  );
+  return [first, ...others].map((key) => {
+    const members = byFacts.get(key) ?? [];
+    const isFirst = key === first;
     return {
       setting: settingOf(job, members, sha256),
       jobs: [job],
       trials: members,
-      neverStarted: index === 0 ? neverStarted : [],
+      neverStarted: isFirst ? job.job.neverStarted.map((taskName) => ({ job, taskName })) : [],
+      superseded: (superseded.get(key) ?? []).map((record) => ({ job, record })),
+      killedAttempts: isFirst ? job.job.killedAttempts : 0,
     };
   });
 }
 
+/** Of a job without trials. */
+const NOTHING_TOLD = canonicalJson({ served: [], tool: null });
+
 /** What can differ within a job: it was resumed by another version, or the provider served another model. */
-function ownFacts({ job, trial }: ReportTrial) {
-  const { modelCalls, tool } = evidenceOf(job, trial.record.rolloutName);
-  const served = modelCalls?.served_models.toSorted(compareNames) ?? [];
-  return { served, tool };
+function ownFacts(job: ReportJob, { rolloutName }: TrialRecord) {
+  const { modelCalls, tool } = evidenceOf(job, rolloutName);
+  return { served: modelCalls?.served_models.toSorted(compareNames) ?? [], tool };
 }
 
-const UNKNOWN = canonicalJson({ served: [], tool: null });
+type OwnFacts = ReturnType<typeof ownFacts>;
 
-function settingOf(
-  { job, evaluation }: ReportJob,
-  trials: readonly ReportTrial[],
-  sha256: Sha256,
-): CardSetting {
+function mostToldFirst(a: OwnFacts, b: OwnFacts): number {
+  const told = ({ served, tool }: OwnFacts): number =>
+    (served.length > 0 ? 2 : 0) + (tool === null ? 0 : 1);
+  return told(b) - told(a) || compareNames(canonicalJson(a), canonicalJson(b));
+}
+
+/** Of a trial that no model answered: as the first of its job that agrees in the rest. */
+function completeFacts(own: OwnFacts, known: readonly OwnFacts[]): OwnFacts {
+  if (own.served.length > 0) return own;
+  return known.find(({ tool }) => own.tool === null || tool === own.tool) ?? own;
+}
+
+function settingOf(report: ReportJob, trials: readonly ReportTrial[], sha256: Sha256): CardSetting {
+  const { job, evaluation } = report;
   const settings = evaluation?.settings ?? {};
   const config = evaluation?.config ?? {};
-  const facts = trials.map(ownFacts);
+  const facts = trials.map(({ trial }) => ownFacts(report, trial.record));
   const served = uniqueNames(facts.flatMap((fact) => fact.served));
   return {
     agent: job.agent,

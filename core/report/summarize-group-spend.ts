@@ -4,13 +4,13 @@ import type { TrialRecord } from "../model/record.ts";
 import { compareNames } from "../plan/compare-names.ts";
 import { costOf, sumSpend } from "../results/sum-spend.ts";
 import { countBy } from "../results/summarize-trajectory.ts";
-import { evidenceOf, type ReportJob } from "./report-job.ts";
-import { type SettingGroup, uniqueNames } from "./setting-groups.ts";
+import { evidenceOf } from "./report-job.ts";
+import { type ReportAttempt, type SettingGroup, uniqueNames } from "./setting-groups.ts";
 
 /** What a setting's attempts cost, thrown away ones included, and how sure that is. */
 export function summarizeGroupSpend(group: SettingGroup): CardSpend {
   const attempts = attemptsOf(group);
-  const killed = group.jobs.reduce((sum, { job }) => sum + job.killedAttempts, 0);
+  const { killedAttempts: killed } = group;
   const spend = sumSpend(
     attempts.map(({ record }) => record),
     killed,
@@ -20,7 +20,7 @@ export function summarizeGroupSpend(group: SettingGroup): CardSpend {
   return {
     attempts: spend.attempts,
     retried_trials: group.trials.filter(({ trial }) => trial.attempts.length > 1).length,
-    superseded_attempts: group.jobs.reduce((sum, { job }) => sum + job.superseded.length, 0),
+    superseded_attempts: group.superseded.length,
     input_tokens: spend.inputTokens,
     output_tokens: spend.outputTokens,
     cache_read_tokens: spend.cacheReadTokens,
@@ -44,18 +44,10 @@ function isPass({ outcome }: TrialRecord): boolean {
   return outcome.kind === "scored" && outcome.passed;
 }
 
-interface Attempt {
-  readonly job: ReportJob;
-  readonly record: TrialRecord;
-}
-
 /** Every attempt of the setting's trials, and those that its jobs no longer count. */
-function attemptsOf(group: SettingGroup): Attempt[] {
-  const made = group.trials.flatMap(({ job, trial }) =>
+function attemptsOf({ trials, superseded }: SettingGroup): ReportAttempt[] {
+  const made = trials.flatMap(({ job, trial }) =>
     trial.attempts.map((record) => ({ job, record })),
-  );
-  const superseded = group.jobs.flatMap((job) =>
-    job.job.superseded.map((record) => ({ job, record })),
   );
   return [...made, ...superseded];
 }
@@ -63,7 +55,7 @@ function attemptsOf(group: SettingGroup): Attempt[] {
 type CostWord = CostStatus | "unknown";
 
 /** As the proxy recorded it; else by what the result says. */
-function statusOf({ job, record }: Attempt): CostWord {
+function statusOf({ job, record }: ReportAttempt): CostWord {
   const recorded = evidenceOf(job, record.rolloutName).modelCalls?.cost_status;
   if (recorded !== undefined) return recorded;
   const { totalTokens, costUsd } = record.usage;
@@ -72,7 +64,7 @@ function statusOf({ job, record }: Attempt): CostWord {
   return totalTokens === null || costOf(record.usage) !== null ? "unknown" : "unpriced";
 }
 
-function priceSourcesOf({ job, record }: Attempt): string[] {
+function priceSourcesOf({ job, record }: ReportAttempt): string[] {
   const recorded = evidenceOf(job, record.rolloutName).modelCalls?.price_sources ?? [];
   return [...recorded, record.usage.priceSource ?? ""];
 }

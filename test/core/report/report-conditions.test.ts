@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import type { ModelCalls } from "../../../core/model/model-calls.ts";
 import { renderReport } from "../../../core/report/render-report.ts";
 import {
   aCard,
@@ -9,66 +8,6 @@ import {
   NOTHING_SENT,
   reportOf,
 } from "./report-builders.ts";
-
-function callsServedBy(name: string): ModelCalls {
-  return {
-    requests: 1,
-    main_requests: 1,
-    refused: 0,
-    failed: 0,
-    incomplete: 0,
-    anomalies: 0,
-    held_ms: 0,
-    tokens: { input: 1, output: 1, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0 },
-    estimate: null,
-    cost_micro_usd: null,
-    cost_status: "unpriced" as const,
-    price_sources: [],
-    served_models: [name],
-  };
-}
-
-test("several settings give a line each and a warning instead of one score", () => {
-  const low = aReportJob({
-    path: "jobs/a",
-    records: [{ reward: 1 }],
-    evaluation: { config: { reasoning_effort: "low" } },
-  });
-  const high = aReportJob({
-    path: "jobs/b",
-    records: [{ reward: 0 }],
-    evaluation: { config: { reasoning_effort: "high" } },
-  });
-  const card = aCard([low, high]);
-  expect(card.groups).toHaveLength(2);
-  expect(card.mixed).toEqual(["effort"]);
-  const lines = renderReport(card).split("\n");
-  expect(lines.filter((line) => line.startsWith("- 1 trials of 1 tasks"))).toHaveLength(2);
-  expect(lines).toContainEqual(
-    expect.stringContaining(
-      "Warning: mixed settings: these trials ran under 2 settings, which differ in effort.",
-    ),
-  );
-});
-
-test("trials that different models served are different settings, within one job too", () => {
-  const job = aReportJob({
-    records: [
-      { taskName: "a", reward: 1 },
-      { taskName: "b", reward: 0 },
-    ],
-  });
-  const evidence = new Map(job.evidence);
-  for (const [name, one] of job.evidence) {
-    evidence.set(name, {
-      ...one,
-      modelCalls: callsServedBy(name.startsWith("a") ? "m-0801" : "m-0902"),
-    });
-  }
-  const card = aCard([{ ...job, evidence }]);
-  expect(card.groups.map(({ setting }) => setting.served_models)).toEqual([["m-0801"], ["m-0902"]]);
-  expect(card.mixed).toEqual(["served model"]);
-});
 
 test("what nothing recorded is told as unknown, never as 0 or as none", () => {
   const { text, group } = reportOf(
@@ -188,27 +127,6 @@ test("controls say what they did on the same tasks, and on which they were not r
       "crystallographic-wyckoff-position-analysis); nop 0/3.",
   );
   expect(card.groups[0]?.counts.scored).toBe(9);
-});
-
-test("a control at another version of the task does not count as one on the same tasks", () => {
-  const [first] = missionRepeats();
-  if (first === undefined) throw new Error("no repeat");
-  const other = aReportJob({
-    path: "jobs/oracle/x",
-    records: [
-      {
-        taskName: "offer-letter-generator",
-        taskDigest: "sha256:other",
-        agent: "oracle",
-        model: null,
-        reward: 1,
-      },
-    ],
-  });
-  expect(aCard([first, other]).controls[0]).toMatchObject({
-    tasks: 0,
-    missing: expect.arrayContaining(["offer-letter-generator"]),
-  });
 });
 
 test("money: a sum with unpriced attempts is at least so much, and charged reservations are told", () => {
