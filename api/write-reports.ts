@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { RunCard } from "../core/model/run-card.ts";
 import { renderRunCard } from "../core/report/build-run-card.ts";
@@ -20,7 +21,8 @@ const MAX_REPORT_BYTES = 256 * 1024 * 1024;
  */
 export async function writeReports({ plan, jobs }: Pick<EndedRun, "plan" | "jobs">): Promise<void> {
   const reports: ReportJob[] = [];
-  for (const { jobDir } of jobs) {
+  // A new job in which the cap let nothing start has left no folder.
+  for (const { jobDir } of jobs.filter((job) => existsSync(job.jobDir))) {
     const [report] = await readJobsAt([jobDir]);
     if (report === undefined) continue;
     await writeReport(jobDir, jobCard([report]));

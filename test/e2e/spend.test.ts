@@ -127,7 +127,7 @@ describe("an agent that asks a model", () => {
     const server = await aProvider();
     const options = { cwd: scratch.path, env: providerEnv(server) };
     const run = await runModelBench({ ...options, args: ["--max-cost-usd", "0"] });
-    expect(run.code).toBe(1);
+    expect(run.code, run.stderr).toBe(1);
     expect(server.journal).toHaveLength(0);
     expect(run.stdout).toContain("0 running trial(s) cancelled, 2 not started");
     expect(run.stdout).toMatch(
