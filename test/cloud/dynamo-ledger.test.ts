@@ -78,12 +78,12 @@ describe("with conflicts in 20% of writes and 5% of answers lost, the ledger kee
 
   test.for(GUARDED.map(({ promise, check }) => [promise, check] as const))(
     "%s",
+    { timeout: LIMIT_MS },
     async ([promise, check], { skip }) => {
       const isLong = promise.startsWith("of 200");
       skip(isLong && !isSoak, "takes minutes on a bad line: the soak runs it");
       await check(tableFixture(client));
     },
-    LIMIT_MS,
   );
 
   test("and both happened", () => {
