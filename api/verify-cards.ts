@@ -5,12 +5,11 @@ import { firstDifference, firstLineDifference } from "../core/report/first-diffe
 import { renderReport } from "../core/report/render-report.ts";
 import type { ReportJob } from "../core/report/report-job.ts";
 import { contractCounts } from "../core/results/count-trials.ts";
-import { readJsonFile, readTextFile } from "../stores/job-reader/read-text-file.ts";
+import { parseJson } from "../core/usage/json-view.ts";
+import { readTextFile } from "../stores/job-reader/read-text-file.ts";
 import { jobCard, runCard } from "./read-reports.ts";
 import type { VerificationFindings } from "./verification-findings.ts";
-import { CARD_FILE, REPORT_FILE } from "./write-reports.ts";
-
-const MAX_CARD_BYTES = 256 * 1024 * 1024;
+import { CARD_FILE, MAX_REPORT_BYTES, REPORT_FILE } from "./write-reports.ts";
 
 /** A folder with a card, and how it is told: relative to what is verified. */
 interface CardFolder {
@@ -41,7 +40,7 @@ function verifyMatrix(
   jobs: readonly ReportJob[],
   findings: VerificationFindings,
 ): void {
-  const value = readJsonFile(join(root, MATRIX_FILE), MAX_CARD_BYTES);
+  const value = jsonIfThere(join(root, MATRIX_FILE));
   if (value === undefined) return;
   const matrix = MatrixSummary.safeParse(value);
   if (!matrix.success) {
@@ -50,6 +49,7 @@ function verifyMatrix(
   }
   for (const run of matrix.data.runs) {
     const job = jobs.find(({ job: one }) => one.alias === run.alias && one.repeat === run.trial);
+    // A repeat that ended before it had a job, or one whose loss the card tells.
     if (job === undefined) continue;
     const again = contractCounts(job.job.counts);
     const counts = COUNTED.map((name) => [name, run[name]] as const);
@@ -61,19 +61,25 @@ function verifyMatrix(
   }
 }
 
+/** Undefined where there is no file; null for one that is there and is no JSON. */
+function jsonIfThere(path: string): unknown {
+  const found = readTextFile(path, MAX_REPORT_BYTES);
+  if (found.kind === "missing") return undefined;
+  return found.kind === "text" ? (parseJson(found.text) ?? null) : null;
+}
+
 const COUNTED = ["total", "passed", "failed", "errored", "verifier_errored"] as const;
 
-/** The cards of a tree's jobs, but for a card that was verified already. */
+/** The cards of a tree's jobs; that of its own folder is among them unless it was looked at already. */
 export function verifyOwnCards(
   jobs: readonly ReportJob[],
-  root: string,
-  verified: RunCard | null,
+  { root, isRootDone }: { readonly root: string; readonly isRootDone: boolean },
   findings: VerificationFindings,
 ): void {
   for (const job of jobs) {
     const { path } = job.job;
-    const isDone = verified?.scope === "job" && resolve(path) === resolve(root);
-    const value = readJsonFile(join(path, CARD_FILE), MAX_CARD_BYTES);
+    const isDone = isRootDone && resolve(path) === resolve(root);
+    const value = jsonIfThere(join(path, CARD_FILE));
     if (isDone || value === undefined) continue;
     const shown = relative(resolve(root), resolve(path));
     const parsed = RunCard.safeParse(value);
@@ -120,7 +126,7 @@ function compareCard(
     const { path, found, expected } = difference;
     findings.differs(join(shown, CARD_FILE), `${path} is ${found}, and ${expected} by the files`);
   }
-  const report = readTextFile(join(root, REPORT_FILE), MAX_CARD_BYTES);
+  const report = readTextFile(join(root, REPORT_FILE), MAX_REPORT_BYTES);
   if (report.kind === "missing") return;
   const line = report.kind === "text" ? firstLineDifference(report.text, renderReport(again)) : 1;
   if (line === null) return;

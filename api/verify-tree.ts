@@ -12,9 +12,7 @@ import { readJsonFile } from "../stores/job-reader/read-text-file.ts";
 import { VerificationFindings } from "./verification-findings.ts";
 import { verifyCard, verifyOwnCards } from "./verify-cards.ts";
 import { verifyJobFiles } from "./verify-job-files.ts";
-import { CARD_FILE } from "./write-reports.ts";
-
-const MAX_CARD_BYTES = 256 * 1024 * 1024;
+import { CARD_FILE, MAX_REPORT_BYTES } from "./write-reports.ts";
 
 /**
  * Checks a job, a tree of jobs or a run card against itself: every sealed file is hashed again, every
@@ -31,7 +29,7 @@ export async function verifyTree(path: string): Promise<VerificationReport> {
   const jobs = await loadJobs(root, { card, isTree }, findings);
   for (const job of jobs) await verifyJob(job, root, findings);
   if (card !== null) verifyCard(card, root, jobs, findings);
-  if (isTree) verifyOwnCards(jobs, root, card, findings);
+  if (isTree) verifyOwnCards(jobs, { root, isRootDone: cardPath !== null }, findings);
   if (findings.checked.cards === 0) {
     findings.notes.unshift(`there is no ${CARD_FILE}: no card and no report were compared`);
   }
@@ -61,7 +59,7 @@ async function findCard(path: string): Promise<string | null> {
 }
 
 function readCard(path: string, findings: VerificationFindings): RunCard | null {
-  const parsed = RunCard.safeParse(readJsonFile(path, MAX_CARD_BYTES));
+  const parsed = RunCard.safeParse(readJsonFile(path, MAX_REPORT_BYTES));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const where = issue?.path.map(String).join(".") ?? "";

@@ -11,7 +11,8 @@ import type { EndedRun } from "./run-benchmark.ts";
 
 export const CARD_FILE = "run-card.json";
 export const REPORT_FILE = "report.md";
-const MAX_REPORT_BYTES = 256 * 1024 * 1024;
+/** Of either file. */
+export const MAX_REPORT_BYTES = 256 * 1024 * 1024;
 
 /**
  * Writes report.md and run-card.json into every job of an ended run, and for a run with repeats into

@@ -166,6 +166,20 @@ describe("what was changed is named", () => {
     await writeFile(card, "{");
     expect(await firstDifference(root)).toBe("run-card.json: is no run card");
   });
+
+  test("a job's card or a matrix summary that was torn", async () => {
+    const tree = await freshTree();
+    await writeFile(join(firstJob(tree), "run-card.json"), "{");
+    await writeFile(join(tree.root, "matrix-summary.json"), "{");
+    const { differences } = await verifyTree(tree.root);
+    expect(differences).toEqual([
+      { file: "matrix-summary.json", what: "is no matrix summary" },
+      { file: `${job}/run-card.json`, what: "is no run card" },
+    ]);
+    expect((await verifyTree(firstJob(tree))).differences).toEqual([
+      { file: "run-card.json", what: "is no run card" },
+    ]);
+  });
 });
 
 test("files that no seal lists are noted, and change nothing", async () => {
