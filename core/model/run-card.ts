@@ -191,10 +191,11 @@ export const CardGroup = z.object({
   stopped: z.array(z.string()),
   never_started: z.array(z.string()),
   spend: CardSpend,
+  /** Of the trials that know theirs; null where none does. */
   time: z.object({
     shortest_sec: z.number().nullable(),
     longest_sec: z.number().nullable(),
-    total_sec: z.number(),
+    total_sec: z.number().nullable(),
   }),
   sampling: CardSampling,
   /** Trials within 10% of a limit of time or memory, or at it. */

@@ -56,6 +56,6 @@ export function timesOf(group: SettingGroup): CardGroup["time"] {
   return {
     shortest_sec: seconds[0] ?? null,
     longest_sec: seconds.at(-1) ?? null,
-    total_sec: exactSum(seconds),
+    total_sec: seconds.length === 0 ? null : exactSum(seconds),
   };
 }

@@ -31,7 +31,8 @@ export function renderCostStatus(spend: CardSpend): string {
 }
 
 function renderTime(time: CardGroup["time"]): string {
-  if (time.shortest_sec === null || time.longest_sec === null) return "trial time unknown";
-  const [from, to] = [Math.round(time.shortest_sec), Math.round(time.longest_sec)];
-  return `trial time ${from} to ${to} s, ${Math.round(time.total_sec / 60)} trial-minutes in all`;
+  const { shortest_sec: shortest, longest_sec: longest, total_sec: total } = time;
+  if (shortest === null || longest === null || total === null) return "trial time unknown";
+  const [from, to, minutes] = [shortest, longest, total / 60].map(Math.round);
+  return `trial time ${from} to ${to} s, ${minutes} trial-minutes in all`;
 }

@@ -37,6 +37,7 @@ test("what nothing recorded is told as unknown, never as 0 or as none", () => {
     cost_usd: null,
     cost_status: { unknown: 1 },
   });
+  expect(group.time).toEqual({ shortest_sec: null, longest_sec: null, total_sec: null });
   expect(text).toContain(
     "agent versions unknown; served model unknown; route unknown; effort unknown;",
   );
