@@ -1,3 +1,4 @@
+import { isScripted } from "../model/model-script.ts";
 import type { CardGroup } from "../model/run-card.ts";
 import { formatReward } from "../results/format-share.ts";
 import { wilsonInterval } from "../stats/wilson.ts";
@@ -77,6 +78,12 @@ const CAUTIONS: Readonly<Record<string, string>> = {
   "few-trials": "some task has fewer than 3 trials: a noisy number",
 };
 
+/** The sentence, without its end, that goes wherever a script's number goes; none of a model's. */
+export function renderScripted({ setting: { model } }: CardGroup): string[] {
+  if (model === null || !isScripted(model)) return [];
+  return [`${escapeMarkdown(model)} answered in the place of a model, so this is no model's score`];
+}
+
 /** What a reader has to know before the number is used, a line each. */
 export function renderWarnings(group: CardGroup): string[] {
   const dropped = group.tasks
@@ -84,6 +91,7 @@ export function renderWarnings(group: CardGroup): string[] {
     .map(({ task_name: name }) => name);
   const tries = new Set(group.tasks.map(({ trials }) => trials));
   return [
+    ...renderScripted(group),
     ...group.cautions.map((caution) => CAUTIONS[caution] ?? caution),
     ...(tries.size > 1 ? ["tasks have different numbers of scored trials"] : []),
     ...(dropped.length > 0

@@ -2,6 +2,7 @@ import type { CardGroup, RunCard } from "../model/run-card.ts";
 import { formatReward } from "../results/format-share.ts";
 import { ratio } from "../results/ratio.ts";
 import { wilsonInterval } from "../stats/wilson.ts";
+import { renderScripted } from "./render-headline.ts";
 import { renderSampling } from "./render-sampling.ts";
 import { renderSpendLine } from "./render-spend-line.ts";
 import { renderTaskTable } from "./render-task-table.ts";
@@ -21,6 +22,7 @@ export function renderReportRc1(card: RunCard): string {
   const blocks = card.groups.flatMap((group) => [
     "",
     renderHeadline(group),
+    ...renderScripted(group).map((sentence) => `\nWarning: ${sentence}.`),
     "",
     ...renderTaskTable(group.tasks),
     "",

@@ -3,7 +3,7 @@ import { compareNames } from "../plan/compare-names.ts";
 import { wilsonInterval } from "../stats/wilson.ts";
 import { formatCount, formatDollars } from "./console/format-amounts.ts";
 import { nameAgent, nameBenchmark, nameFamily, nameSandbox } from "./published-names.ts";
-import { countOf } from "./render-headline.ts";
+import { countOf, renderScripted } from "./render-headline.ts";
 import { nameControl } from "./render-report.ts";
 import { renderCostStatus } from "./render-spend-line.ts";
 import { errorsOf, formatInterval, formatRate } from "./report-texts.ts";
@@ -21,7 +21,12 @@ const FEW_TASKS = 10;
  */
 export function renderWriteUp(card: RunCard): string {
   const blocks = card.groups.map((group) =>
-    [...renderConditions(card, group), "", ...renderResult(card, group)].join("\n"),
+    [
+      ...renderConditions(card, group),
+      "",
+      ...renderScripted(group).map((sentence) => `${sentence}.`),
+      ...renderResult(card, group),
+    ].join("\n"),
   );
   return `${blocks.join("\n\n")}\n`;
 }

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { renderReport } from "../../../core/report/render-report.ts";
+import { renderReportRc1 } from "../../../core/report/render-report-rc1.ts";
+import { renderWriteUp } from "../../../core/report/render-write-up.ts";
 import {
   aCard,
   aReportJob,
@@ -153,4 +155,15 @@ test("money: a sum with unpriced attempts is at least so much, and charged reser
   expect(text).toContain(
     "Tokens 4,000,000,000; cost at least $1.50 (1 of 2 attempts have no price)",
   );
+});
+
+test("a script's number is told as no model's in every report and write-up, and a model's is not", () => {
+  const said = "scripted/solve.json answered in the place of a model, so this is no model's score.";
+  const every = [renderReport, renderReportRc1, renderWriteUp];
+  const scripted = aCard([aReportJob({ records: [{ reward: 1, model: "scripted/solve.json" }] })]);
+  const asked = aCard([aReportJob({ records: [{ reward: 1, model: "openai/gpt-5" }] })]);
+  for (const render of every) {
+    expect(render(scripted)).toContain(said);
+    expect(render(asked)).not.toContain("in the place of a model");
+  }
 });
