@@ -14,9 +14,9 @@ export function stampOf(now: Date): string {
   return now.toISOString().replaceAll(/[-:]|\.\d{3}/gu, "");
 }
 
-/** What a signature holds for: a day, a region and a service. */
-export function scopeOf(stamp: string, region: string, service: string): string {
-  return `${stamp.slice(0, 8)}/${region}/${service}/aws4_request`;
+/** What a signature holds for: S3 in a region, on a day. */
+export function scopeOf(stamp: string, region: string): string {
+  return `${stamp.slice(0, 8)}/${region}/s3/aws4_request`;
 }
 
 export interface SigningFacts {

@@ -7,7 +7,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The contents of every element of that name in an answer of S3 or CloudFormation. Enough for them: no
+ * The contents of every element of that name in an answer of S3. Enough for it: no
  * element that we ask for has attributes that matter, or lies in another of its own name.
  */
 export function elementsOf(xml: string, name: string): string[] {

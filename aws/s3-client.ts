@@ -92,7 +92,6 @@ export class S3Client {
       url,
       headers: request.headers ?? {},
       bodySha256: body instanceof Uint8Array ? sha256Hex(body) : body.sha256,
-      service: "s3",
       region: this.region,
       keys: (await this.#keys()).keys,
       now: new Date(),

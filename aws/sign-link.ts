@@ -12,7 +12,7 @@ export interface SignedLink {
 /** An address that reads or writes one object of S3 for a while, without keys: whoever has it may. */
 export function signLink({ method, url, region, keys, now, expiresSec }: SignedLink): URL {
   const stamp = stampOf(now);
-  const scope = scopeOf(stamp, region, "s3");
+  const scope = scopeOf(stamp, region);
   const signed = new URL(url);
   const query = {
     "X-Amz-Algorithm": "AWS4-HMAC-SHA256",

@@ -7,18 +7,17 @@ export interface SignRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** sha256 of the body as hex. */
   readonly bodySha256: string;
-  readonly service: string;
   readonly region: string;
   readonly keys: AwsKeys;
   readonly now: Date;
 }
 
 /**
- * The headers that make a request an authenticated one: AWS Signature Version 4 over every header given,
+ * The headers that make a request to S3 an authenticated one: AWS Signature Version 4 over every header given,
  * the body's hash among them, so that what arrives is what was sent.
  */
 export function signRequest(request: SignRequest): Record<string, string> {
-  const { url, headers, keys, region, service } = request;
+  const { url, headers, keys, region } = request;
   const stamp = stampOf(request.now);
   const signed: Record<string, string> = {
     ...headers,
@@ -30,7 +29,7 @@ export function signRequest(request: SignRequest): Record<string, string> {
   const names = Object.keys(signed).toSorted();
   const canonical = [
     request.method,
-    // S3 signs the path as it is sent; our other services have no path but `/`.
+    // S3 alone signs the path as it is sent.
     url.pathname,
     canonicalQuery(url),
     ...names.map((name) => `${name}:${(signed[name] ?? "").trim().replaceAll(/ +/gu, " ")}`),
@@ -38,7 +37,7 @@ export function signRequest(request: SignRequest): Record<string, string> {
     names.join(";"),
     request.bodySha256,
   ].join("\n");
-  const scope = scopeOf(stamp, region, service);
+  const scope = scopeOf(stamp, region);
   const signature = signatureOf(canonical, { stamp, scope, secret: keys.secretAccessKey });
   const credential = `Credential=${keys.accessKeyId}/${scope}`;
   const { host: _, ...sent } = signed;

@@ -9,7 +9,7 @@ const keys = {
   secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
   sessionToken: null,
 };
-const common = { service: "s3", region: "us-east-1", keys, now: new Date("2013-05-24T00:00:00Z") };
+const common = { region: "us-east-1", keys, now: new Date("2013-05-24T00:00:00Z") };
 const signatureOf = (headers: Record<string, string>): string =>
   /Signature=([0-9a-f]{64})$/u.exec(headers["authorization"] ?? "")?.[1] ?? "";
 
