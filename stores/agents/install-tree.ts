@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BenchError } from "../../core/errors.ts";
 import type { TreeRecipe } from "../../core/ports/agent-trees.ts";
-import { type NpmOptions, reasonIn, runNpm } from "./run-npm.ts";
+import { INSTALL_FLAGS, type NpmOptions, reasonIn, runNpm } from "./run-npm.ts";
 import { manifestOf, npmPlatform } from "./tree-recipe.ts";
 
 /**
@@ -25,12 +25,7 @@ export async function installTree(
   if (lock !== null) await writeFile(join(dir, "package-lock.json"), lock);
   const argv = [
     lock === null ? "install" : "ci",
-    "--ignore-scripts",
-    "--omit=dev",
-    "--no-audit",
-    "--no-fund",
-    "--no-update-notifier",
-    "--loglevel=error",
+    ...INSTALL_FLAGS,
     "--install-links=false",
     `--os=${platform.os}`,
     `--cpu=${platform.cpu}`,

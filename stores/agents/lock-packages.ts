@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { BenchError } from "../../core/errors.ts";
 import { AgentLock } from "../../core/model/agent-lock.ts";
-import { type NpmOptions, reasonIn, runNpm } from "./run-npm.ts";
+import { INSTALL_FLAGS, type NpmOptions, reasonIn, runNpm } from "./run-npm.ts";
 
 /** As npm writes it. */
 const NpmLock = z.looseObject({
@@ -24,17 +24,7 @@ export async function lockPackages(
   try {
     const manifest = { name: "bench-agent", private: true, dependencies: packages };
     await writeFile(join(dir, "package.json"), JSON.stringify(manifest));
-    const argv = [
-      "install",
-      "--package-lock-only",
-      "--lockfile-version=3",
-      "--ignore-scripts",
-      "--omit=dev",
-      "--no-audit",
-      "--no-fund",
-      "--no-update-notifier",
-      "--loglevel=error",
-    ];
+    const argv = ["install", "--package-lock-only", "--lockfile-version=3", ...INSTALL_FLAGS];
     const { code, output } = await runNpm(argv, dir, options);
     options.signal.throwIfAborted();
     if (code !== 0)

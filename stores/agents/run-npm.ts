@@ -24,6 +24,16 @@ export interface NpmOptions {
   readonly signal: AbortSignal;
 }
 
+/** Of every install: no script of a package is run, and nothing is asked or told beside it. */
+export const INSTALL_FLAGS = [
+  "--ignore-scripts",
+  "--omit=dev",
+  "--no-audit",
+  "--no-fund",
+  "--no-update-notifier",
+  "--loglevel=error",
+] as const;
+
 /** npm tells its reason first, and then how it is used. */
 export function reasonIn(output: string): string {
   const lines = output
