@@ -137,11 +137,12 @@ function sealRoot(
     })),
   );
   const ordered = attempts.toSorted((a, b) => compareNames(a.path, b.path));
-  const sealed = ordered.filter(({ sealSha256 }) => sealSha256 !== null);
-  const lines = sealed.map(({ path, sealSha256 }) => `${sealSha256 ?? ""}  ${path}\n`);
+  const lines = ordered.flatMap(({ path, sealSha256 }) =>
+    sealSha256 === null ? [] : [`${sealSha256}  ${path}\n`],
+  );
   return {
     root_sha256: sha256(lines.join("")),
-    sealed: sealed.length,
+    sealed: lines.length,
     unsealed: ordered.filter(({ sealSha256 }) => sealSha256 === null).map(({ path }) => path),
   };
 }

@@ -1,5 +1,5 @@
 import { isScripted } from "../model/model-script.ts";
-import type { CardGroup } from "../model/run-card.ts";
+import type { CardGroup, CardInterval } from "../model/run-card.ts";
 import { formatReward } from "../results/format-share.ts";
 import { wilsonInterval } from "../stats/wilson.ts";
 import {
@@ -45,24 +45,22 @@ export function renderRule(group: CardGroup): string {
     "Rule: a trial passes when its reward is exactly 1; a task's rate is of its scored trials, the score is the " +
     "mean of the tasks' rates";
   if (interval === null) return `${rule}; without a scored trial there is no interval.`;
-  if (interval.method === "wilson-trials") return `${rule}, ${METHODS["wilson-trials"](group)}.`;
+  if (interval.method === "wilson-trials") return `${rule}, ${METHODS["wilson-trials"](interval)}.`;
   const wilson = formatInterval(wilsonInterval(counts.passed, counts.scored));
   const isRepeated = counts.scored > interval.tasks;
   const tail = isRepeated ? ", which trials of one task are not" : "";
   return (
-    `${rule}, ${METHODS[interval.method](group)}. ` +
+    `${rule}, ${METHODS[interval.method](interval)}. ` +
     `Wilson's interval, if the ${countOf(counts.scored, "trial")} were independent${tail}: ${wilson}.`
   );
 }
 
-type Method = NonNullable<CardGroup["score_95"]>["method"];
-
-const METHODS: Record<Method, (group: CardGroup) => string> = {
+const METHODS: Record<CardInterval["method"], (interval: CardInterval) => string> = {
   enumerated: () =>
     "and the interval resamples the tasks, every resample counted, at 2.5% on each side",
-  resampled: ({ score_95: interval }) =>
-    `and the interval resamples the tasks, ${String(interval?.resamples ?? 0)} times with seed ` +
-    `${String(interval?.seed ?? 0)}, at ${((interval?.level ?? 0) * 100).toFixed(2)}% on each side ` +
+  resampled: ({ resamples, seed, level }) =>
+    `and the interval resamples the tasks, ${resamples ?? "unknown"} times with seed ` +
+    `${seed ?? "unknown"}, at ${level === null ? "unknown" : `${(level * 100).toFixed(2)}%`} on each side ` +
     "(widened for few tasks)",
   "wilson-tasks": () =>
     "and the interval is Wilson's with each task as one trial, since all tasks have one rate (conservative)",

@@ -1,5 +1,7 @@
 import type { CardControl, CardGroup, CardTask, RunCard } from "../model/run-card.ts";
+import { RunSettings } from "../model/settings.ts";
 import { compareNames } from "../plan/compare-names.ts";
+import { FEW_TASKS } from "../stats/interval-cautions.ts";
 import { wilsonInterval } from "../stats/wilson.ts";
 import { formatCount, formatDollars } from "./console/format-amounts.ts";
 import { nameAgent, nameBenchmark, nameFamily, nameSandbox } from "./published-names.ts";
@@ -10,9 +12,7 @@ import { errorsOf, formatInterval, formatRate } from "./report-texts.ts";
 
 /** A line of the list of tasks is broken before it gets longer. */
 const MAX_LINE = 110;
-const DEFAULT_RETRIES = 2;
-/** So few tasks say nothing about their benchmark. */
-const FEW_TASKS = 10;
+const DEFAULT_RETRIES = RunSettings.shape.retryAttempts.parse(undefined);
 
 /**
  * The paragraphs that a result is published with (mission page "Report a result"): the number and its
