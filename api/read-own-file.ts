@@ -1,4 +1,5 @@
-import { lstat, readFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import * as z from "zod";
 import { BenchError, messageOf } from "../core/errors.ts";
@@ -58,11 +59,21 @@ function parseShape<T extends z.ZodType>(
   }
 }
 
-async function readSmallFile(path: string): Promise<string> {
-  const found = await lstat(path);
-  if (found.isDirectory()) throw new Error("it is a folder");
-  if (found.size > MAX_BYTES) throw new Error(`it is larger than ${String(MAX_BYTES)} bytes`);
-  return await readFile(path, "utf8");
+/**
+ * The text of a person's file, a link to one included. A pipe would hold the run for ever, and a device
+ * has no end: both are told, as is a file that is too large. Throws what says why.
+ */
+export async function readSmallFile(path: string): Promise<string> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = await handle.stat();
+    if (found.isDirectory()) throw new Error("it is a folder");
+    if (!found.isFile()) throw new Error("it is no plain file");
+    if (found.size > MAX_BYTES) throw new Error(`it is larger than ${String(MAX_BYTES)} bytes`);
+    return await handle.readFile("utf8");
+  } finally {
+    await handle.close();
+  }
 }
 
 function parseText(text: string, name: string, refuse: (why: string) => BenchError): unknown {

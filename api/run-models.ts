@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { BenchError, messageOf } from "../core/errors.ts";
 import type { ModelProtocol } from "../core/model/exchange.ts";
@@ -20,7 +19,7 @@ import { codeOf } from "../host/error-code.ts";
 import type { Agent } from "../runner/agents/agent.ts";
 import type { LoginSession } from "../runner/model-access/login-session.ts";
 import { loadGenaiPrices } from "../runner/proxy/genai-prices.ts";
-import { readOwnFile } from "./read-own-file.ts";
+import { readOwnFile, readSmallFile } from "./read-own-file.ts";
 import { type LoginDeps, loginFor, orLogIn, subscribedModels } from "./subscribed-models.ts";
 import { readScript, type RunScript, SCRIPT_PRICES } from "./model-script-file.ts";
 
@@ -157,7 +156,7 @@ function servedEndpoints(
 async function readPriceFile(path: string): Promise<PriceTable> {
   const name = basename(path);
   try {
-    return parsePriceFile(await readFile(path, "utf8"), name);
+    return parsePriceFile(await readSmallFile(path), name);
   } catch (cause) {
     if (cause instanceof BenchError) throw cause;
     const why = codeOf(cause) || messageOf(cause);
