@@ -195,16 +195,26 @@ function renderSeeds({ seeds }: RunCard): string {
 }
 
 function renderBudgets({ jobs }: RunCard): string[] {
-  const budgets = jobs.flatMap(({ budget }) => budget ?? []);
-  const last = budgets.at(-1);
+  const counted = jobs.flatMap(({ path, budget }) => (budget === null ? [] : { path, budget }));
+  const last = counted.at(-1);
   if (last === undefined) return [];
-  const { spent, stopped, reason, caps } = last;
+  const { spent, stopped, reason, caps } = last.budget;
+  // Several jobs may be of several commands, each with a pot of its own.
+  const whose = counted.length > 1 ? `, as job ${escapeMarkdown(last.path)} has it` : "";
+  const unknown = [
+    ...(spent.usd_unknown_trials > 0 ? [`${spent.usd_unknown_trials} trials of unknown cost`] : []),
+    ...(spent.tokens_unknown_trials > 0
+      ? [`${spent.tokens_unknown_trials} trials of unknown tokens`]
+      : []),
+  ];
+  const doubt = unknown.length === 0 ? "" : ` (${unknown.join(", ")})`;
   const cap =
     caps.max_cost_usd === null ? "no cap in dollars" : `cap ${formatDollars(caps.max_cost_usd)}`;
   const end = stopped ? `stopped: ${escapeMarkdown(reason ?? "reason unknown")}` : "not stopped";
   return [
     "",
-    `Ledger of the command: ${formatDollars(spent.cost_usd)} and ${formatCount(spent.tokens)} tokens spent, ${cap}, ${end}.`,
+    `Ledger of the command${whose}: ${formatDollars(spent.cost_usd)} and ${formatCount(spent.tokens)} tokens ` +
+      `spent${doubt}, ${cap}, ${end}.`,
   ];
 }
 

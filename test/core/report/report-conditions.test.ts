@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { BudgetSummary } from "../../../core/model/ledger-budget.ts";
 import { renderReport } from "../../../core/report/render-report.ts";
 import { renderReportRc1 } from "../../../core/report/render-report-rc1.ts";
 import { renderWriteUp } from "../../../core/report/render-write-up.ts";
@@ -166,4 +167,24 @@ test("a script's number is told as no model's in every report and write-up, and 
     expect(render(scripted)).toContain(said);
     expect(render(asked)).not.toContain("in the place of a model");
   }
+});
+
+test("the ledger's figures tell what is unknown, and whose they are where several jobs have some", () => {
+  const figures = { cost_usd: 0, sandbox_seconds: 60, tokens: 1_200, rollouts: 2 };
+  const budget: BudgetSummary = {
+    caps: { max_cost_usd: null, max_sandbox_seconds: null, max_tokens: 5_000, max_rollouts: null },
+    spent: { ...figures, usd_unknown_trials: 2, tokens_unknown_trials: 0 },
+    stopped: false,
+    reason: null,
+    cancelled: [],
+    not_started: [],
+    held: { cost_usd: 0, sandbox_seconds: 0, tokens: 0, rollouts: 0 },
+    anomalies: [],
+  };
+  const job = (path: string) => ({ ...aReportJob({ path, records: [{ reward: 1 }] }), budget });
+  const told = "$0.00 and 1,200 tokens spent (2 trials of unknown cost), no cap in dollars";
+  expect(renderReport(aCard([job("jobs/a")]))).toContain(`Ledger of the command: ${told}`);
+  expect(renderReport(aCard([job("jobs/a"), job("jobs/b")]))).toContain(
+    `Ledger of the command, as job b has it: ${told}`,
+  );
 });
