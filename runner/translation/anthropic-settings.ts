@@ -1,7 +1,7 @@
 import type { JsonRecord } from "../../core/usage/json-view.ts";
 import { claudeModel } from "./claude-models.ts";
 import type { Conversation } from "./conversation.ts";
-import type { LeftOut } from "./left-out.ts";
+import { leaveOutPenalties, type LeftOut } from "./left-out.ts";
 
 /** Tokens of thought for a word of effort, for models that want a number; their least is 1024. */
 const BUDGETS: ReadonlyMap<string, number> = new Map([
@@ -34,12 +34,7 @@ export function anthropicSettings(
   const maxTokens = sampling.maxTokens ?? defaults.maxTokens;
   const thinking = thinkingOf(conversation, maxTokens, leftOut);
   const isThinking = Object.keys(thinking.fields).length > 0;
-  for (const [name, value] of [
-    ["seed", sampling.seed],
-    ["presence_penalty", sampling.presencePenalty],
-    ["frequency_penalty", sampling.frequencyPenalty],
-  ] as const)
-    if (value !== null && value !== 0) leftOut.add(name);
+  leaveOutPenalties(sampling, leftOut);
   return {
     outputConfig: thinking.outputConfig,
     fields: {

@@ -1,5 +1,6 @@
 import { isRecord } from "../../core/usage/json-view.ts";
 import type { JsonRecord } from "../../core/usage/json-view.ts";
+import type { ConversationSampling } from "./conversation.ts";
 
 /**
  * What a translation left out, for the request's row: hints and settings that the other protocol has no
@@ -15,6 +16,20 @@ export class LeftOut {
   names(): string[] {
     return [...this.#names].toSorted();
   }
+}
+
+/** Of protocols without a seed and without penalties: what was asked of them, 0 being no wish. */
+export function leaveOutPenalties(
+  { seed, presencePenalty, frequencyPenalty }: ConversationSampling,
+  leftOut: LeftOut,
+): void {
+  const wishes = {
+    seed,
+    presence_penalty: presencePenalty,
+    frequency_penalty: frequencyPenalty,
+  };
+  for (const [name, value] of Object.entries(wishes))
+    if (value !== null && value !== 0) leftOut.add(name);
 }
 
 /** An object's fields, read one by one; what nobody has read is left out and told. */

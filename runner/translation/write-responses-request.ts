@@ -10,7 +10,7 @@ import type {
   ToolChoice,
   Turn,
 } from "./conversation.ts";
-import type { LeftOut } from "./left-out.ts";
+import { leaveOutPenalties, type LeftOut } from "./left-out.ts";
 import { imageUrl } from "./linked-image.ts";
 import { openaiSettings } from "./openai-settings.ts";
 import { told } from "./told-fields.ts";
@@ -23,12 +23,7 @@ export function writeResponsesRequest(conversation: Conversation, leftOut: LeftO
   const { model, stream, system, turns, tools, sampling, answer } = conversation;
   if (sampling.stop.length > 0) throw new Untranslatable("a stop sequence");
   const { temperature, topP, effort } = openaiSettings(conversation, leftOut);
-  for (const [name, value] of [
-    ["seed", sampling.seed],
-    ["presence_penalty", sampling.presencePenalty],
-    ["frequency_penalty", sampling.frequencyPenalty],
-  ] as const)
-    if (value !== null && value !== 0) leftOut.add(name);
+  leaveOutPenalties(sampling, leftOut);
   return {
     model,
     ...told({ instructions: system.length === 0 ? null : system.join("\n\n") }),
