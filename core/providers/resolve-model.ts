@@ -23,7 +23,7 @@ export interface ResolvedModel {
   readonly keyName: string;
   /** The dialects that can be served, the provider's best first. */
   readonly endpoints: readonly [ResolvedEndpoint, ...ResolvedEndpoint[]];
-  /** A base URL that is not the provider's own, without user, port or query; null for its own. */
+  /** Base URLs that are not the provider's own, without user, port or query; null for its own. */
   readonly ownRoute: string | null;
 }
 
@@ -76,26 +76,30 @@ export function resolveModel(
   const [first, ...others] = provider.endpoints;
   const messages = `${variableStem(provider.prefix)}_ANTHROPIC_BASE_URL`;
   const hasMessages = valueOf(variables, messages) !== NO_ENDPOINT;
+  const apart = new Set<string>();
   const at = (endpoint: ProviderEndpoint): ResolvedEndpoint => {
     const isMessages = endpoint.protocol === "anthropic-messages" && provider.models === null;
     const replaced = isMessages && endpoint !== first ? valueOf(variables, messages) : null;
     if (replaced !== null) parseBase(messages, replaced);
     const { protocol, keyHeader, outputLimitField } = endpoint;
-    const baseUrl = replaced ?? placed(endpoint.baseUrl, base, origin);
-    return { protocol, keyHeader, outputLimitField, baseUrl };
+    const usual = placed(endpoint.baseUrl, base, origin);
+    if (replaced !== null && replaced !== usual) apart.add(routeOf(new URL(replaced)));
+    return { protocol, keyHeader, outputLimitField, baseUrl: replaced ?? usual };
   };
+  const endpoints: ResolvedModel["endpoints"] = [
+    at(first),
+    ...others
+      .filter(({ protocol }) => hasMessages || protocol !== "anthropic-messages")
+      .map((endpoint) => at(endpoint)),
+  ];
+  if (isOwnRoute(provider, set)) apart.add(routesOf(origin, provider));
   return {
     provider: provider.prefix,
     model,
     key,
     keyName,
-    endpoints: [
-      at(first),
-      ...others
-        .filter(({ protocol }) => hasMessages || protocol !== "anthropic-messages")
-        .map((endpoint) => at(endpoint)),
-    ],
-    ownRoute: isOwnRoute(provider, set) ? routesOf(origin, provider) : null,
+    endpoints,
+    ownRoute: apart.size === 0 ? null : [...apart].join(", "),
   };
 }
 

@@ -135,5 +135,11 @@ describe("a base URL", () => {
     expect(resolveModel("deepseek/m", variables).ownRoute).toBeNull();
     const own = { ...variables, DEEPSEEK_BASE_URL: "http://127.0.0.1:4711/v1/" };
     expect(resolveModel("deepseek/m", own).ownRoute).toBe("127.0.0.1/v1");
+    const messages = "DEEPSEEK_ANTHROPIC_BASE_URL";
+    const apart = { ...variables, [messages]: "https://gateway.example:8443/claude" };
+    expect(resolveModel("deepseek/m", apart).ownRoute).toBe("gateway.example/claude");
+    expect(resolveModel("deepseek/m", { ...own, ...apart }).ownRoute).toContain("127.0.0.1/v1");
+    const usual = { ...variables, [messages]: "https://api.deepseek.com/anthropic" };
+    expect(resolveModel("deepseek/m", usual).ownRoute).toBeNull();
   });
 });
