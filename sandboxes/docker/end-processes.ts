@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { SandboxError, type SandboxFailure } from "../../core/ports/sandbox.ts";
 import type { ControlChannel } from "./control-channel.ts";
 import type { EngineClient } from "./engine-client.ts";
@@ -44,27 +45,47 @@ const PATIENCE_MS = 10_000;
 /** Thousands of busy processes leave the supervisor too little time to look at them one by one. */
 const CROWDED_MS = 1000;
 
+/** What one search left behind. */
+interface Purged {
+  readonly left: number;
+  /** Of these were killed, and have not ended yet: gigabytes take their time on a busy machine. */
+  readonly dying: number;
+}
+
+/** Those that die need no look every millisecond. */
+const DYING_LOOK_MS = 20;
+
 /**
  * Kills processes until none is left and resolves to the number left: 0 is a proof, two looks in a
  * row. What takes the processor away from the search is killed from outside, where it is one user's.
- * What outruns the search by forking on loses the right to fork: the container's process limit is
- * lowered to nothing meanwhile, which the kernel holds.
+ * What dies is waited for. What outruns the search by forking on loses the right to fork: the
+ * container's process limit is lowered to nothing meanwhile, which the kernel holds.
  */
 export async function endProcesses(tools: PurgeTools, victims: Victims): Promise<number> {
-  let left = await purgeInTime(tools, victims);
-  if (left === 0) return 0;
+  let found = await purgeInTime(tools, victims);
+  const patient = performance.now() + PATIENCE_MS;
+  while (found.left > 0 && found.left === found.dying && performance.now() < patient) {
+    await delay(DYING_LOOK_MS);
+    found = await purgeOnce(tools, victims);
+  }
+  return found.left === 0 ? 0 : await endWithoutForks(tools, victims);
+}
+
+async function endWithoutForks(tools: PurgeTools, victims: Victims): Promise<number> {
   const isFrozen = await limitProcesses(tools, 1);
+  // The supervisor cannot fork either: a kill of everything would end it, and the sandbox with it.
+  const frozen = isFrozen ? { ...tools, isAlone: () => false } : tools;
   try {
     const until = performance.now() + PATIENCE_MS;
-    do left = await purgeOnce(tools, victims);
-    while (left > 0 && performance.now() < until);
+    let found = await purgeOnce(frozen, victims);
+    while (found.left > 0 && performance.now() < until) found = await purgeOnce(frozen, victims);
+    return found.left;
   } finally {
     if (isFrozen) await limitProcesses(tools, tools.pidsLimit);
   }
-  return left;
 }
 
-async function purgeInTime(tools: PurgeTools, victims: Victims): Promise<number> {
+async function purgeInTime(tools: PurgeTools, victims: Victims): Promise<Purged> {
   const purge = purgeOnce(tools, victims);
   const uid = uidOf(victims);
   // Root's processes are not only the victims: for them there is no kill from outside.
@@ -102,16 +123,16 @@ function uidOf(victims: Victims): number | null {
   return victims.kind === "user" || victims.kind === "tree" ? victims.uid : null;
 }
 
-async function purgeOnce(tools: PurgeTools, victims: Victims): Promise<number> {
+async function purgeOnce(tools: PurgeTools, victims: Victims): Promise<Purged> {
   const alone = tools.isAlone() ? "1" : "0";
   const line = `${PREDICATES[victims.kind]} ${String(ROUNDS)} ${alone}\n`;
   const answer = await tools.control.request((sequence) =>
     Buffer.from(`${selection(victims)} ${sequence} ${line}`),
   );
-  const [left = "", , swept = ""] = (answer.at(-1) ?? "").split(" ");
+  const [left = "", , swept = "", dying = ""] = (answer.at(-1) ?? "").split(" ");
   // The one kill of everything takes the worker with it.
   if (swept === "1") await tools.control.restart();
-  return Number(left);
+  return { left: Number(left), dying: Number(dying) };
 }
 
 const PREDICATES = { user: "by_user", since: "by_age", tree: "by_tree", job: "by_tree" };

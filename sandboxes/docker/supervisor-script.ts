@@ -37,11 +37,17 @@ look() {
   while L=; IFS= read -r L || [ -n "$L" ]; do S="$S$L "; done <"$D/stat"
   [ -n "$S" ] || { GONE=1; return 1; }
   fields @{S##*)}
+  B=$BT
   case $ST in Z | X) [ "$TH" -gt 1 ] ;; esac
 }
 
-# A victim is stopped when it is found: it forks no more, and leaves the processor to this search.
-victim() { V="$V $P"; kill -STOP "$P"; }
+# A victim is stopped when it is found: it forks no more, and leaves the processor to this search. One
+# that was killed is dying, which gigabytes take their time for: it forks no more either.
+victim() {
+  case $KILLED in *" $P:$B "*) DY=$((DY + 1)); return ;; esac
+  V="$V $P:$B"
+  kill -STOP "$P"
+}
 keep() { K=$((K + 1)); }
 ids() { case " $1 $2 $3 $4 " in *" $WANT "*) look && victim ;; *) keep ;; esac; }
 
@@ -92,14 +98,15 @@ by_tree() {
 
 # purge SEQ PREDICATE ROUNDS ALONE: stops all victims until no new one shows up, then kills them,
 # until two looks in a row see none. When that does not catch them and nothing else lives here, one
-# kill of everything, which no fork can outrun. Answers: left, rounds, whether everything was killed.
+# kill of everything, which no fork can outrun. Answers: left, rounds, whether everything was killed,
+# and how many of those that are left are dying. A crowd's list is too long to be looked up in.
 purge() {
-  R=0 OLD=x CLEAN=0 ALL=0
+  R=0 OLD=x CLEAN=0 ALL=0 KILLED=' '
   while [ $R -lt "$3" ] && [ $CLEAN -lt 2 ]; do
-    R=$((R + 1)) V= K=0
+    R=$((R + 1)) V= K=0 DY=0
     each "$2"
     if [ -z "$V" ]; then
-      [ $GONE = 0 ] && CLEAN=$((CLEAN + 1)) || CLEAN=0
+      [ $GONE$DY = 00 ] && CLEAN=$((CLEAN + 1)) || CLEAN=0
       continue
     fi
     CLEAN=0
@@ -108,14 +115,17 @@ purge() {
       kill -KILL -1
     elif [ "$V" = "$OLD" ]; then
       OLD=x
-      for P in $V; do kill -KILL "$P"; done
+      for P in $V; do kill -KILL "@{P%:*}"; done
+      [ @{#V} -gt 2000 ] || KILLED="$KILLED@{V# } "
     else OLD=$V
     fi
   done
   SEQ=$1
   set -- $V
-  [ $CLEAN = 2 ] && set -- || [ $# -gt 0 ] || set -- unsure
-  say "c $SEQ . $# $R $ALL"
+  N=$(($# + DY))
+  [ $N -gt 0 ] || [ $CLEAN = 2 ] || N=1
+  [ $CLEAN -lt 2 ] || N=0
+  say "c $SEQ . $N $R $ALL $DY"
 }
 
 show() { ! look || say "c $SEQ + $P:$BT"; }

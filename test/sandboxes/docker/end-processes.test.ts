@@ -35,3 +35,42 @@ test.each(["start-failed", "unsupported"] as const)(
 test("any other failure of the helper is told", async () => {
   await expect(endProcesses(tools(0, "lost"), VICTIMS)).rejects.toMatchObject({ failure: "lost" });
 });
+
+/** A supervisor that answers its searches in turn, and a daemon that is told limits. */
+function answering(answers: readonly string[]) {
+  const asked: string[] = [];
+  const limits: unknown[] = [];
+  const control = {
+    request: async (line: (sequence: number) => Uint8Array) => {
+      asked.push(Buffer.from(line(1)).toString().trim());
+      return await Promise.resolve([answers[asked.length - 1] ?? "0 2 0 0"]);
+    },
+  };
+  const client = {
+    run: async (_method: string, _path: string, { json }: { json: { PidsLimit: number } }) => {
+      limits.push(json.PidsLimit);
+      await Promise.resolve();
+    },
+  };
+  const made: PurgeTools = {
+    ...tools(0, "lost"),
+    control: control as unknown as ControlChannel,
+    client: client as unknown as EngineClient,
+    isAlone: () => true,
+  };
+  return { made, asked, limits };
+}
+
+test("what was killed and takes its time to die is waited for, and nobody loses the right to fork", async () => {
+  const { made, asked, limits } = answering(["2 60 0 2", "1 60 0 1"]);
+  expect(await endProcesses(made, VICTIMS)).toBe(0);
+  expect(asked).toHaveLength(3);
+  expect(limits).toEqual([]);
+});
+
+test("what outruns the search cannot fork meanwhile, and is not killed with all else, the supervisor's pair included", async () => {
+  const { made, asked, limits } = answering(["9 60 0 1"]);
+  expect(await endProcesses(made, VICTIMS)).toBe(0);
+  expect(limits).toEqual([1, 100]);
+  expect(asked.map((line) => line.at(-1))).toEqual(["1", "0"]);
+});

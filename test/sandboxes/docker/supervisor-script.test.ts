@@ -50,3 +50,30 @@ describe.for(["bash", "dash"])("the supervisor's look at a process, by %s", (she
     expect(look()).toBe(told);
   });
 });
+
+describe.for(["bash", "dash"])("the supervisor's search for victims, by %s", (shell) => {
+  /** A search among processes that cannot die (its `kill` does nothing), or end after two looks. */
+  const purge = (lives: string, alone: number): string => {
+    const program = `${FUNCTIONS}
+kill() { echo "kill $*"; }
+each() { GONE=0 LOOKS=$((LOOKS + 1)); for P in ${lives}; do B=9 "$1"; done; }
+find() { [ "$P" = other ] && keep || victim; }
+LOOKS=0 ME=1 WK=1
+purge 7 find 60 ${String(alone)} 3>&1 | sort | uniq -c | sed 's/^ *//'`;
+    const options = { encoding: "utf8", timeout: 5000, stdio: "pipe" } as const;
+    return execFileSync(shell, ["-c", program, "sh"], { ...options, env: {} }).trim();
+  };
+
+  test("a process that was killed and is still there is dying: all else is not killed for it", () => {
+    const printed = purge("12 13", 1);
+    expect(printed).toContain("c 7 . 2 60 0 2");
+    expect(printed).toContain("1 kill -KILL 12");
+    expect(printed).not.toContain("kill -KILL -1");
+  });
+
+  test("new ones at every look are victims, and lead to the one kill of everything", () => {
+    const printed = purge("$LOOKS", 1);
+    expect(printed).toContain("kill -KILL -1");
+    expect(printed).toMatch(/c 7 \. 1 60 1 0/u);
+  });
+});
