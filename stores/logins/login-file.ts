@@ -1,15 +1,20 @@
-import { lstat, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { BenchError, messageOf } from "../../core/errors.ts";
 import type { Login, LoginService } from "../../core/logins/login.ts";
 import type { LoginStore } from "../../core/ports/login-store.ts";
 import { codeOf } from "../../host/error-code.ts";
-import { claimFile, isOwned, removeFile, uniqueName } from "../agents/owned-file.ts";
+import { identifyProcess } from "../../host/process-identity.ts";
+import { uniqueName } from "../agents/owned-file.ts";
+import { Lease } from "../files/lease.ts";
 
 const MAX_BYTES = 1024 * 1024;
 const POLL_MS = 100;
 /** A refresh takes seconds; who waits longer than this waits for a dead one that nobody can see. */
 const LOCK_LIMIT_MS = 90_000;
+/** How long one is left alone whose process cannot be looked up from here. */
+const LEASE_MS = 60_000;
 
 /** A login's file, which the program that made it reads and writes too. No error holds a part of it. */
 export class LoginFile implements LoginStore {
@@ -27,12 +32,11 @@ export class LoginFile implements LoginStore {
   }
 
   async alone<T>(work: () => Promise<T>): Promise<T> {
-    const lock = `${this.#path}.bench-lock`;
-    await this.#take(lock);
+    const lease = await this.#take();
     try {
       return await work();
     } finally {
-      await removeFile(lock);
+      await lease.release();
     }
   }
 
@@ -56,24 +60,30 @@ export class LoginFile implements LoginStore {
     return true;
   }
 
-  async #take(lock: string): Promise<void> {
-    const until = Date.now() + LOCK_LIMIT_MS;
+  /** A lease beside the file: of one that was killed exactly one of those who wait takes it over. */
+  async #take(): Promise<Lease> {
+    const untilMs = performance.now() + LOCK_LIMIT_MS;
+    const folder = `${basename(this.#path)}.bench-lock`;
+    const options = { leaseMs: LEASE_MS, owner: identifyProcess() };
     for (;;) {
-      const isOurs = await claimFile(lock).catch((cause: unknown) => {
+      const taken = await Lease.tryTake(dirname(this.#path), options, {
+        folder,
+        lockFile: null,
+      }).catch((cause: unknown) => {
         throw this.#failure("cannot be locked", cause);
       });
-      if (isOurs) return;
-      if (!(await isOwned(lock))) await removeFile(lock);
-      else if (Date.now() > until)
-        throw this.#failure("is locked by another bench", new Error(`remove ${lock}`));
-      else await delay(POLL_MS);
+      if (taken instanceof Lease) return taken;
+      if (performance.now() > untilMs)
+        throw this.#failure("is locked by another bench", new Error(`remove ${folder}`));
+      await delay(POLL_MS);
     }
   }
 
   async #text(): Promise<string | null> {
     try {
-      const found = await lstat(this.#path);
-      if (found.size > MAX_BYTES) throw new Error(`it is larger than ${String(MAX_BYTES)} bytes`);
+      // A link may lead to it, as from a folder of settings that is kept elsewhere.
+      const { size } = await stat(this.#path);
+      if (size > MAX_BYTES) throw new Error(`it is larger than ${String(MAX_BYTES)} bytes`);
       return await readFile(this.#path, "utf8");
     } catch (cause) {
       if (codeOf(cause) === "ENOENT" || codeOf(cause) === "ENOTDIR") return null;

@@ -1,9 +1,22 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claudeLogin } from "../../../core/logins/claude-login.ts";
 import type { Login } from "../../../core/logins/login.ts";
+import { identifyProcess } from "../../../host/process-identity.ts";
 import { LoginFile } from "../../../stores/logins/login-file.ts";
 
 let dir: string;
@@ -72,6 +85,13 @@ test("a login behind a link is written where it lies", async () => {
   expect(await readdir(dir)).toEqual([".credentials.json", "real.json"]);
 });
 
+test("a file that is too large for a login is told, behind a link too", async () => {
+  const real = join(dir, "real.json");
+  await writeFile(real, " ".repeat(1024 * 1024 + 1));
+  await symlink(real, path);
+  await expect(store().read()).rejects.toThrow("is larger than 1048576 bytes");
+});
+
 test("no login is none, and a damaged file is told without a part of it", async () => {
   expect(await store().read()).toBeNull();
   await writeFile(path, '{"claudeAiOauth":{"accessToken":"sk-ant-oat01-secret",');
@@ -79,16 +99,29 @@ test("no login is none, and a damaged file is told without a part of it", async 
   await expect(store().read()).rejects.not.toThrow(/secret/u);
 });
 
+/** A lock whose holder was killed. */
+async function plantDeadLock(): Promise<void> {
+  const child = spawn("sleep", ["60"]);
+  const { pid } = child;
+  if (pid === undefined) throw new Error("sleep did not start");
+  const owner = identifyProcess(pid);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  const lock = `${path}.bench-lock`;
+  await mkdir(lock);
+  const holder = { pid, host: hostname(), started_at: "2026-11-04T18:24:21Z", owner };
+  const name = `0123456789abcdef0123456789abcdef.${String(Date.now() + 3_600_000)}`;
+  await writeFile(join(lock, name), JSON.stringify(holder));
+}
+
 test("two of ours work one after the other, and the lock of a dead one keeps nobody", async () => {
-  await writeFile(`${path}.bench-lock`, "dead:0:0:0");
+  await plantDeadLock();
   const order: string[] = [];
   const work = (name: string) => async () => {
     order.push(`${name} begins`);
     await new Promise((resolve) => setTimeout(resolve, 30));
     order.push(`${name} ends`);
   };
-  await writeFile(`${path}.bench-lock`, "");
-  await rm(`${path}.bench-lock`);
   await Promise.all([store().alone(work("one")), store().alone(work("two"))]);
   expect(order.map((each) => each.split(" ")[1])).toEqual(["begins", "ends", "begins", "ends"]);
   expect(await readdir(dir)).toEqual([]);
