@@ -12,9 +12,9 @@ const EXACT = new Set([
 /** Every variable of these: keys, sessions and the addresses that keys are sent to. */
 const WHOLE_FAMILIES = new Set(["AWS", "AZURE", "ANTHROPIC", "OPENAI", "E2B"]);
 
-/** Of these the keys; the providers of spec 9.2 and the other common ones. */
+/** Of these the keys: the providers of spec 9.2 and the other common ones, agents' own names, and code hosts. */
 const PROVIDERS = new Set(
-  "CEREBRAS COHERE DASHSCOPE DEEPSEEK DOUBAO FIREWORKS GEMINI GLM GOOGLE GROQ HUNYUAN KIMI LITELLM MINIMAX MISTRAL MOONSHOT OPENROUTER PERPLEXITY QWEN TOGETHER XAI XIAOMI ZAI ZHIPUAI".split(
+  "ARK CEREBRAS CLAUDE CLOUDFLARE CODEX COHERE COPILOT DASHSCOPE DAYTONA DEEPSEEK DOUBAO FIREWORKS GEMINI GH GITHUB GITLAB GLM GOOGLE GROQ HUNYUAN KIMI LITELLM MINIMAX MISTRAL MODAL MOONSHOT NPM NVIDIA OPENCODE OPENROUTER PERPLEXITY QWEN TOGETHER VERTEX XAI XIAOMI ZAI ZHIPUAI".split(
     " ",
   ),
 );
