@@ -41,7 +41,7 @@ export async function readScript({
   modelScript,
 }: Pick<RunSettings, "model" | "modelScript">): Promise<RunScript | null> {
   if (model === null || modelScript === null) return null;
-  const source = { path: modelScript, flag: "-m scripted/", docs: "docs/proxy.md" };
+  const source = { path: modelScript, flag: "-m scripted/", docs: "docs/scripted-models.md" };
   return { name: model, file: await readOwnFile(ScriptFile, source) };
 }
 

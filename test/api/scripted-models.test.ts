@@ -105,7 +105,10 @@ test("a script that is missing, a folder or too large is refused by its name alo
   await expect(readScript(missing)).rejects.toThrow(
     "-m scripted/ none.json: it cannot be read (ENOENT)",
   );
-  await expect(readScript({ ...missing, modelScript: dir })).rejects.toThrow(/it is a folder/u);
+  await expect(readScript({ ...missing, modelScript: dir })).rejects.toMatchObject({
+    message: expect.stringContaining("it is a folder"),
+    next: "docs/scripted-models.md has the shape of the file",
+  });
   const large = await asked("large.json", `${JSON.stringify(GOOD)}${" ".repeat(1024 * 1024)}`);
   await expect(readScript(large)).rejects.toThrow(/larger than 1048576 bytes/u);
 });
