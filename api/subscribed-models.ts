@@ -1,7 +1,7 @@
 import { BenchError } from "../core/errors.ts";
-import type { ModelProtocol } from "../core/model/exchange.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import type { PriceTable } from "../core/ports/price-table.ts";
+import { OUTPUT_LIMIT_FIELDS } from "../core/providers/provider.ts";
 import { PROVIDERS } from "../core/providers/providers.ts";
 import type { FoundModel } from "../core/providers/resolve-model.ts";
 import { bucketRates } from "../core/usage/bucket-rates.ts";
@@ -46,10 +46,6 @@ export function orLogIn(
   return new BenchError(missing.kind, missing.message, { next });
 }
 
-const OUTPUT_LIMITS: Partial<Record<ModelProtocol, string>> = {
-  "openai-responses": "max_output_tokens",
-};
-
 /** A run's model as its subscription serves it. `listed` tells what the model can hold. */
 export function subscribedModels(
   login: LoginSession,
@@ -58,7 +54,7 @@ export function subscribedModels(
 ): RunModels {
   const { service } = login;
   const { protocol, baseUrl } = service;
-  const outputLimitField = OUTPUT_LIMITS[protocol] ?? "max_tokens";
+  const outputLimitField = OUTPUT_LIMIT_FIELDS[protocol];
   const endpoint = { protocol, baseUrl, keyHeader: "bearer", outputLimitField } as const;
   const { host, pathname } = new URL(baseUrl);
   const keyName = `the ${service.name} login`;

@@ -1,11 +1,10 @@
 import { BenchError } from "../errors.ts";
-import type { ModelProtocol } from "../model/exchange.ts";
 import { SCRIPTED_PROVIDER } from "../model/model-script.ts";
 import type { OwnProvider, ProviderFile } from "../model/provider-file.ts";
 import type { PriceTable } from "../ports/price-table.ts";
 import { isCredentialName } from "../tasks/credential-names.ts";
 import { firstPriceOf, priceTableOf } from "../usage/price-file.ts";
-import type { Provider, ProviderEndpoint } from "./provider.ts";
+import { OUTPUT_LIMIT_FIELDS, type Provider, type ProviderEndpoint } from "./provider.ts";
 import { KEY_NAMES, PROVIDERS } from "./providers.ts";
 
 /** Providers of a file, and what their models cost. */
@@ -48,7 +47,7 @@ function providerOf({ prefix, key_env: key, endpoints, models }: OwnProvider): P
       protocol,
       baseUrl: base_url,
       keyHeader: key_header,
-      outputLimitField: OUTPUT_LIMITS[protocol],
+      outputLimitField: OUTPUT_LIMIT_FIELDS[protocol],
     }),
   );
   if (first === undefined) throw new Error(`provider ${prefix} without an endpoint`);
@@ -64,14 +63,6 @@ function providerOf({ prefix, key_env: key, endpoints, models }: OwnProvider): P
     unbuilt: null,
   };
 }
-
-/** The field that limits an answer where an agent sends none. */
-const OUTPUT_LIMITS: Readonly<Record<ModelProtocol, string>> = {
-  "anthropic-messages": "max_tokens",
-  "openai-completions": "max_tokens",
-  "openai-responses": "max_output_tokens",
-  gemini: "maxOutputTokens",
-};
 
 function pricesOf(
   { prefix, models, price_source: source, price_date: date }: OwnProvider,

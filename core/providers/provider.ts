@@ -17,6 +17,14 @@ export interface ProviderEndpoint {
   readonly outputLimitField: string;
 }
 
+/** That field, where a provider has no other one of its own. */
+export const OUTPUT_LIMIT_FIELDS: Readonly<Record<ModelProtocol, string>> = {
+  "anthropic-messages": "max_tokens",
+  "openai-completions": "max_tokens",
+  "openai-responses": "max_output_tokens",
+  gemini: "maxOutputTokens",
+};
+
 /** A model provider as its prefix names it (spec 9.2): data, read by `resolveModel`. */
 export interface Provider {
   readonly prefix: string;
