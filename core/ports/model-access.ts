@@ -35,7 +35,7 @@ export interface ModelAccessRequest {
 
 /**
  * One trial's way to its models: an address inside its sandbox and a token that is worth nothing
- * elsewhere (design 7). Nothing in it is a provider's.
+ * elsewhere (design 7). Nothing in it is a provider's but `hidden`, which goes to no sandbox.
  */
 export interface OpenModels {
   /** The dialect that was chosen of the agent's. */
@@ -48,6 +48,11 @@ export interface OpenModels {
   readonly origin: string;
   /** Taken as bearer token, `x-api-key`, `x-goog-api-key`, `api-key` or `?key=`. */
   readonly token: string;
+  /**
+   * What no record of the trial may hold, should a provider say its key back; `later` may grow. Absent
+   * where there is no key.
+   */
+  readonly hidden?: { readonly secrets: readonly string[]; readonly later: readonly string[] };
   /** The name under which the agent must ask for the run's model. */
   readonly model: string;
   /** What the model can hold; null where nobody says. Some agents want it in their configuration. */

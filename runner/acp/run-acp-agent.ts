@@ -56,7 +56,9 @@ export async function runAcpAgent(
   run: AgentRun,
   models: OpenModels,
 ): Promise<AgentReport> {
-  const redactor = new Redactor([models.token, ...(launch.secrets ?? [])]);
+  const { token, hidden = { secrets: [], later: [] } } = models;
+  const own = [token, ...(launch.secrets ?? []), ...hidden.secrets];
+  const redactor = new Redactor(own, hidden.later);
   const log = new AgentLog(await run.folder.append(`agent/${launch.name}.txt`), redactor);
   try {
     run.signal.throwIfAborted();

@@ -106,6 +106,7 @@ async function openModels(
     protocol: agentProtocolOf(upstreams[0]),
     origin: `http://127.0.0.1:${String(port.port)}`,
     token: proxy.token,
+    hidden: { secrets: options.secrets, later: options.loginSecrets ?? [] },
     heldMs: () => proxy.totals().heldMs,
     stopped: () => proxy.stopped(),
     isFailing: () => judgeModels(rows, null).kind !== "sound",

@@ -85,7 +85,8 @@ export class CallRecord {
     return this.end === "answered" && isGood ? replyFailure(this.reading, this.outputChars) : null;
   }
 
-  row(endMs: number): RequestRow {
+  /** What a provider says of itself may be the key that it was sent. */
+  row(endMs: number, redactor: Pick<Redactor, "knownIn">): RequestRow {
     const { prepared, reading } = this;
     return {
       index: this.index,
@@ -95,7 +96,7 @@ export class CallRecord {
       purpose: this.purpose,
       model_asked: this.modelAsked,
       model_sent: prepared?.modelSent ?? null,
-      model_served: reading?.model ?? null,
+      model_served: clean(reading?.model, redactor),
       end: this.end,
       status: this.status,
       upstream_status: this.upstreamStatus,
@@ -110,7 +111,7 @@ export class CallRecord {
       tools: prepared?.facts.tools ?? 0,
       stream: prepared?.facts.stream ?? false,
       sampling: prepared?.facts.sampling ?? null,
-      stop_reason: reading?.stopReason ?? null,
+      stop_reason: clean(reading?.stopReason, redactor),
       reply_failure: this.replyFailure,
       usage_status: reading?.status ?? "none",
       tokens: reading?.status === "complete" ? reading.tokens : null,
@@ -170,7 +171,7 @@ export class CallRecord {
       duration_ms: roundedMs(endMs - this.startMs) ?? 0,
       metadata: {
         request_model: this.modelAsked,
-        provider_model: this.reading?.model ?? this.prepared?.modelSent ?? null,
+        provider_model: clean(this.reading?.model ?? this.prepared?.modelSent, redactor),
         model_group: this.prepared?.modelAsked ?? null,
         call_type: this.protocol ?? "unknown",
         input_shape: {
@@ -187,6 +188,13 @@ export class CallRecord {
       },
     };
   }
+}
+
+function clean(
+  said: string | null | undefined,
+  redactor: Pick<Redactor, "knownIn">,
+): string | null {
+  return said == null ? null : redactor.knownIn(said);
 }
 
 function roundedMs(ms: number): number;

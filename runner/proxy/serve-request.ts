@@ -209,5 +209,5 @@ function finish({ state, sink, clock, redactor, limits }: ProxyContext, record: 
     maxStringChars: limits.maxRecordStringChars,
     maxBodyChars: limits.maxRecordChars,
   };
-  sink.write(record.row(endMs), record.exchange(endMs, { redactor, limits: kept }));
+  sink.write(record.row(endMs, redactor), record.exchange(endMs, { redactor, limits: kept }));
 }

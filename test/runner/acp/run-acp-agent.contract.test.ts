@@ -233,10 +233,15 @@ test("an agent that floods its reader is bounded, answered, and heard all the sa
   expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
 });
 
-test("the trial's token reaches neither the record nor the log", async () => {
-  const session = { meta: { token: TOKEN } };
-  const { files } = await runScripted(sandbox, { way: { echo: true }, session });
+test("neither the trial's token nor a provider's key or login reaches the record or the log, whoever says it", async () => {
+  const later: string[] = [];
+  const models = { hidden: { secrets: ["sk-said/back+1"], later } };
+  later.push("renewed/later+1");
+  const session = { meta: { token: TOKEN, key: "sk-said/back+1", login: "renewed/later+1" } };
+  const { files } = await runScripted(sandbox, { way: { echo: true }, session, models });
   const paths = files.paths();
   expect(paths).toContain("agent/scripted.txt");
-  for (const path of paths) expect(files.text(path)).not.toContain(TOKEN);
+  const secrets = [TOKEN, "said/back", "renewed/later"];
+  for (const path of paths)
+    for (const secret of secrets) expect(files.text(path)).not.toContain(secret);
 });

@@ -151,3 +151,28 @@ test.each(["ftp://x", "https://user:pw@host/v1", "https://host/#x", "not a url",
     expect(create).toThrow(/^a provider's base URL is no http or https URL$/u);
   },
 );
+
+test("a provider that gives the key as its model's name or a reason to stop puts it into no row", async () => {
+  const echoing = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "application/json" });
+    const message = { role: "assistant", content: "done" };
+    const choices = [{ index: 0, message, finish_reason: PROVIDER_KEY }];
+    const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
+    const reply = { id: "1", object: "chat.completion", model: PROVIDER_KEY, choices, usage };
+    response.end(JSON.stringify(reply));
+  });
+  await new Promise<void>((resolve) => {
+    echoing.listen(0, "127.0.0.1", resolve);
+  });
+  atEnd(async () => echoing.close());
+  const { port } = echoing.address() as AddressInfo;
+  const { proxy, exchanges, rows } = await aProxy(`http://127.0.0.1:${port}`);
+  await (await ask(proxy, { protocol: "openai-completions", stream: false })).text();
+  await proxy.close();
+  expect(rows[0]).toMatchObject({
+    model_served: "***REDACTED***",
+    stop_reason: "***REDACTED***",
+  });
+  expect(holdsKey(JSON.stringify([rows, exchanges]))).toBe(false);
+});

@@ -6,6 +6,7 @@ import type { UsageReading } from "../../../core/model/usage-reading.ts";
 import { judgeModels } from "../../../core/outcome/judge-models.ts";
 import { CallRecord } from "../../../runner/proxy/call-record.ts";
 import { DEFAULT_LIMITS } from "../../../runner/proxy/proxy-options.ts";
+import { Redactor } from "../../../runner/proxy/redact/redactor.ts";
 import { ProxyState } from "../../../runner/proxy/proxy-state.ts";
 
 const STATUSES = [200, 204, 302, 400, 401, 402, 403, 404, 408, 413, 418, 429, 500, 503, 529];
@@ -40,7 +41,10 @@ function isCounted(call: CallRecord): boolean {
 }
 
 test("what stops a trial that fails in a row is what voids its score, for every end and status", () => {
-  const good = aCall({ end: "answered", upstreamStatus: 200, reading: aReading(null) }).row(1);
+  const good = aCall({ end: "answered", upstreamStatus: 200, reading: aReading(null) }).row(
+    1,
+    new Redactor([]),
+  );
   const seen = new Set<boolean>();
   fc.assert(
     fc.property(
@@ -49,7 +53,7 @@ test("what stops a trial that fails in a row is what voids its score, for every 
       fc.constantFrom(...READINGS),
       (end, upstreamStatus, reading) => {
         const call = aCall({ end, upstreamStatus, reading });
-        const isVoid = judgeModels([good, call.row(1)], null).kind === "failed";
+        const isVoid = judgeModels([good, call.row(1, new Redactor([]))], null).kind === "failed";
         expect(isCounted(call)).toBe(isVoid);
         seen.add(isVoid);
       },
