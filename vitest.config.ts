@@ -16,6 +16,7 @@ export default defineConfig({
             "test/{aws,core,functions,host,infra,runner,stores,cli,api,sandboxes}/**/*.test.ts",
           ],
           exclude: ["**/*.contract.test.ts"],
+          setupFiles: ["test/setup/remove-temp-folders.ts"],
           testTimeout: 20_000,
           // Our modules keep no state that a test could leave to the next file, and loading them anew
           // for each of 250 files took longer than the tests.

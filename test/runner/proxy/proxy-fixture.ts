@@ -1,4 +1,4 @@
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Exchange, ModelProtocol, RequestRow } from "../../../core/model/exchange.ts";
 import {
   Exchange as ExchangeSchema,
@@ -77,15 +77,11 @@ export interface ProxyFixture {
   readonly events: ProxyEvent[];
 }
 
-const cleanups: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
-
-/** Ends something with the test. */
+/** Ends something with the test; what was begun last ends first. */
 export function atEnd(cleanup: () => Promise<unknown>): void {
-  cleanups.push(cleanup);
+  onTestFinished(async () => {
+    await cleanup();
+  });
 }
 
 export async function aModelServer(script: Partial<ModelScriptInput> = {}): Promise<ModelServer> {

@@ -1,18 +1,9 @@
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterAll } from "vitest";
-
-const made: string[] = [];
-
-afterAll(async () => {
-  await Promise.all(made.map((dir) => rm(dir, { recursive: true, force: true })));
-});
+import { tempFolder as newFolder } from "../../setup/temp-folder.ts";
 
 export async function tempFolder(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), "task-folders-"));
-  made.push(dir);
-  return dir;
+  return newFolder("task-folders");
 }
 
 /** Writes files below `dir`; a path that ends in `/` is a folder, text that begins with `->` a link. */
