@@ -64,8 +64,8 @@ function jobTrialsOf(group: SettingGroup): JobTrials {
   return {
     trials: group.trials.map(({ trial }) => trial),
     neverStarted: group.neverStarted.map(({ taskName }) => taskName),
-    superseded: group.jobs.flatMap(({ job }) => job.superseded),
-    killedAttempts: group.jobs.reduce((sum, { job }) => sum + job.killedAttempts, 0),
+    superseded: group.superseded.map(({ record }) => record),
+    killedAttempts: group.killedAttempts,
   };
 }
 
