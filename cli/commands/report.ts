@@ -64,7 +64,8 @@ function describeFormat(format: string): string {
 function readSeed(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const seed = Number(text);
-  if (Number.isInteger(seed) && Math.abs(seed) < 2 ** 31) return seed;
+  // As `bench run` reads numbers: nothing, `1e3` and `0x10` are none.
+  if (/^-?\d{1,10}$/u.test(text) && Math.abs(seed) < 2 ** 31) return seed;
   throw new BenchError("usage", `--seed ${JSON.stringify(text)} is no whole number below 2^31`, {
     next: "leave it out for 0",
   });

@@ -55,6 +55,8 @@ test("rules, formats, the write-up and a file to write to are chosen by flags", 
     ["--format", "pdf", "there are md, json and csv"],
     ["--rules", "rc3", "there are rc1 and rc2"],
     ["--seed", "x", "is no whole number"],
+    ["--seed", "", "is no whole number"],
+    ["--seed", "1e3", "is no whole number"],
   ] as const) {
     await expect(bench(root, "report", root, flag, value)).rejects.toThrow(says);
   }
