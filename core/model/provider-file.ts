@@ -39,7 +39,10 @@ const OwnProvider = z
     models: z.record(z.string().min(1).max(200), PriceEntry.nullable()).default({}),
     /** Where the prices come from, and when that was read. */
     price_source: z.string().min(1).nullable().default(null),
-    price_date: z.iso.date().nullable().default(null),
+    price_date: z.iso
+      .date('no date such as "2026-11-30"; in YAML it stands in quotes')
+      .nullable()
+      .default(null),
   })
   .refine(
     ({ endpoints }) => new Set(endpoints.map((each) => each.protocol)).size === endpoints.length,

@@ -1,7 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ProviderFile } from "../../../core/model/provider-file.ts";
 import { ownProviders } from "../../../core/providers/own-providers.ts";
 import { findModel, resolveModel } from "../../../core/providers/resolve-model.ts";
+import { readYaml } from "../../../core/tasks/read-yaml.ts";
 
 const GATEWAY = {
   prefix: "my-gateway",
@@ -97,7 +100,9 @@ describe("a provider of one's own", () => {
       "http://localhost:8000",
       "http://[::1]:1/v1",
     ])
-      read({ endpoints: [{ protocol: "openai-completions", base_url }] });
+      expect(() =>
+        read({ endpoints: [{ protocol: "openai-completions", base_url }] }),
+      ).not.toThrow();
   });
 
   test.for([
@@ -153,4 +158,18 @@ describe("a provider of one's own", () => {
       "--provider-file p.json: prefix my-gateway is taken",
     );
   });
+});
+
+function shapeOf(text: string) {
+  const found = readYaml(text, { file: "providers.yaml", linesBefore: 0 });
+  return ProviderFile.safeParse(found.kind === "read" ? found.value : null);
+}
+
+test("the example in docs/proxy.md is a file of providers, and a date without quotes is told how to stand", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../docs/proxy.md"), "utf8");
+  const example = /```yaml\n(version: 1\nproviders:[^`]*)```/u.exec(page)?.[1] ?? "";
+  expect(shapeOf(example)).toMatchObject({ success: true });
+  const bare = example.replace(/price_date: "([^"]*)"/u, "price_date: $1");
+  expect(bare).not.toBe(example);
+  expect(shapeOf(bare).error?.message).toContain("in YAML it stands in quotes");
 });
