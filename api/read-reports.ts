@@ -1,20 +1,16 @@
-import { createHash } from "node:crypto";
 import { basename, relative, resolve } from "node:path";
 import { Evaluation } from "../core/model/evaluation.ts";
 import type { RunCard } from "../core/model/run-card.ts";
 import { buildRunCard } from "../core/report/build-run-card.ts";
 import type { ReportJob } from "../core/report/report-job.ts";
 import { controlOf } from "../core/results/classify-trial.ts";
+import { sha256Hex } from "../host/sha256-hex.ts";
 import { EVALUATION_FILE, findJobs } from "../stores/files/list-jobs.ts";
 import { loadJob } from "../stores/job-reader/load-job.ts";
 import { readReportJobs } from "../stores/job-reader/read-report-jobs.ts";
 import { readJsonFile } from "../stores/job-reader/read-text-file.ts";
 
 const MAX_EVALUATION_BYTES = 64 * 1024 * 1024;
-
-export function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
 
 /**
  * The run card of one job, or of every job below a folder, counted anew from the files; controls are
@@ -39,7 +35,7 @@ export function jobCard(jobs: readonly ReportJob[], seed?: number): RunCard {
   const name = jobs[0]?.job.jobName ?? "";
   const alone = jobs.map((one) => ({ ...one, job: { ...one.job, repeat: null, alias: null } }));
   const input = { name, scope: "job" as const, jobs: alone, pathOf: () => "." };
-  return buildRunCard({ ...input, ...seeded(seed) }, sha256);
+  return buildRunCard({ ...input, ...seeded(seed) }, sha256Hex);
 }
 
 /** Of a run's jobs; their paths are told relative to `root`, so that the tree can move. */
@@ -53,7 +49,7 @@ export function runCard(root: string, jobs: readonly ReportJob[], seed?: number)
       pathOf: (path) => relative(from, resolve(path)),
       ...seeded(seed),
     },
-    sha256,
+    sha256Hex,
   );
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -15,6 +14,7 @@ import {
   SAMPLED_REQUESTS,
 } from "../../core/report/report-job.ts";
 import type { LoadedJob } from "../../core/results/loaded-job.ts";
+import { sha256Hex } from "../../host/sha256-hex.ts";
 import { attemptNames } from "../files/read-attempts.ts";
 import { readFileBytes } from "../files/read-file.ts";
 import { SEAL_FILE } from "../files/seal-folder.ts";
@@ -67,7 +67,7 @@ function hashesOf(jobDir: string): Record<string, string> {
 
 function hashOf(path: string): string | null {
   const found = readFileBytes(path, MAX_FILE_BYTES);
-  return found.kind === "read" ? createHash("sha256").update(found.bytes).digest("hex") : null;
+  return found.kind === "read" ? sha256Hex(found.bytes) : null;
 }
 
 const ResultPart = z.object({
