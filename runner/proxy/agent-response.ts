@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { ModelProtocol } from "../../core/model/exchange.ts";
 import { errorEvent, errorReply } from "./error-reply.ts";
 import type { ProxyError } from "./error-reply.ts";
+import { untilDrained } from "./until-drained.ts";
 
 const EVENT_STREAM = "text/event-stream; charset=utf-8";
 
@@ -54,7 +55,7 @@ export class AgentResponse {
   async write(chunk: Uint8Array | string): Promise<void> {
     if (this.isGone) return;
     this.#bytes += chunk.length;
-    if (!this.#response.write(chunk)) await drained(this.#response);
+    if (!this.#response.write(chunk)) await untilDrained(this.#response);
   }
 
   /** A whole answer. */
@@ -85,16 +86,4 @@ export class AgentResponse {
   cut(): void {
     this.#response.destroy();
   }
-}
-
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const settle = (): void => {
-      response.off("drain", settle);
-      response.off("close", settle);
-      resolve();
-    };
-    response.once("drain", settle);
-    response.once("close", settle);
-  });
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Fault, ModelScript } from "../../core/model/model-script.ts";
+import { untilDrained } from "../proxy/until-drained.ts";
 import { newId } from "./scripted-reply.ts";
 import type { RenderedReply, StreamEvent } from "./scripted-reply.ts";
 
@@ -84,20 +85,8 @@ async function writePieces(
   for (let at = 0; at < bytes.length; at += size) {
     if (response.destroyed) return;
     const isFull = !response.write(bytes.subarray(at, at + size));
-    if (isFull) await drained(response);
+    if (isFull) await untilDrained(response);
   }
-}
-
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const settle = (): void => {
-      response.off("drain", settle);
-      response.off("close", settle);
-      resolve();
-    };
-    response.once("drain", settle);
-    response.once("close", settle);
-  });
 }
 
 export function eventText({ name, data }: StreamEvent): string {
