@@ -97,10 +97,14 @@ export class FileJobStore implements JobStore {
   }
 
   async claimStart(name: string, signal: AbortSignal): Promise<StartClaim> {
-    const made = await this.#makeJobsDir(this.#root);
+    const made: string[] = [];
+    const makeDir = async (): Promise<void> => {
+      made.push(...(await this.#makeJobsDir(this.#root)));
+    };
+    await makeDir();
     this.#madeForClaim = made;
     try {
-      const options = { ...this.#lease, waitMs: this.#claimWaitMs };
+      const options = { ...this.#lease, waitMs: this.#claimWaitMs, makeDir };
       const claim = await takeStartClaim(this.#root, name, options, signal);
       return {
         release: async () => {

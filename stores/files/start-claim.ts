@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { StartClaim } from "../../core/ports/job-store.ts";
 import { checkName } from "./safe-path.ts";
@@ -8,6 +9,8 @@ const POLL_MS = 25;
 export interface ClaimOptions extends LeaseOptions {
   /** How long a holder that lives, or may live, is waited for. */
   readonly waitMs: number;
+  /** Makes the jobs folder: a holder that made it for its claim and no job takes it away again. */
+  readonly makeDir: () => Promise<void>;
 }
 
 /**
@@ -24,10 +27,15 @@ export async function takeStartClaim(
   const untilMs = performance.now() + options.waitMs;
   for (;;) {
     signal.throwIfAborted();
-    const taken = await Lease.tryTake(dir, options, { folder: `.start-${name}`, lockFile: null });
+    const place = { folder: `.start-${name}`, lockFile: null };
+    const taken = await Lease.tryTake(dir, options, place).catch((error: unknown) => {
+      if (existsSync(dir)) throw error;
+      return null;
+    });
     if (taken instanceof Lease) return taken;
-    if (performance.now() > untilMs)
+    if (taken !== null && performance.now() > untilMs)
       throw taken.refusal(`the same command is already being started in ${dir}`);
-    await delay(POLL_MS);
+    if (taken === null) await options.makeDir();
+    else await delay(POLL_MS);
   }
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { FileJobStore } from "../../../stores/files/file-job-store.ts";
 import { startRival } from "./start-rival.ts";
@@ -32,6 +33,19 @@ test("a process that was killed while it started keeps nobody waiting", async ()
   const claim = await store.claimStart("a1", NEVER);
   await claim.release();
   expect(await treeOf(jobsDir)).toEqual([]);
+});
+
+test("a holder that takes the folder that it had made away again keeps nobody from going on", async () => {
+  for (let turn = 0; turn < 20; turn += 1) {
+    const jobsDir = join(temporaryFolder(), "jobs");
+    const first = await new FileJobStore(jobsDir).claimStart("a1", NEVER);
+    const waiting = new FileJobStore(jobsDir).claimStart("a1", NEVER);
+    await delay(turn);
+    await first.release();
+    await (await waiting).release();
+    // Whoever made it last takes it away; one that found it there leaves it.
+    expect(existsSync(jobsDir) ? await treeOf(jobsDir) : []).toEqual([]);
+  }
 });
 
 test("a holder that cannot be looked up is waited for until its lease has ended", async () => {
