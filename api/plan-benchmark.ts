@@ -64,7 +64,7 @@ export async function readPlanInput(
     settings: withoutSecrets(settings),
     score,
     settingsDigest,
-    tasks: refuseMcpServers(tasks, agent),
+    tasks: refuseMcpServers(tasks, { models, agent }),
     skipped: selected.skipped,
     earlier: await readEarlierJobs(deps.store, { settings, settingsDigest }),
     newJobName: automaticJobName(deps.clock.now()),
@@ -81,15 +81,20 @@ export function planBenchmark(input: PlanInput, caps: SandboxCaps | null): RunPl
   return { ...plan, warnings: [...plan.warnings, ...input.warnings] };
 }
 
-/** Tasks with MCP servers, where the agent offers its model none. */
+/** Tasks with MCP servers, where the agent offers its model none, and says nothing. */
 function refuseMcpServers(
   tasks: readonly Task[],
-  { name, takesMcpServers = true }: RunParticipants["agent"],
+  { models, agent: { name, takesMcpServers = true } }: RunParticipants,
 ): Task[] {
-  const reason = `agent ${name ?? ""} offers its model none, and would work without them`;
+  const isTranslated =
+    models?.endpoints.some(({ protocol, agentProtocol }) => protocol !== agentProtocol) ?? false;
+  if (takesMcpServers === true || (takesMcpServers === "untranslated" && !isTranslated))
+    return [...tasks];
+  const where = takesMcpServers === false ? "" : " of another dialect";
+  const reason = `agent ${name ?? ""} offers its model${where} none, and would work without them`;
   const refusal = { path: "sandbox.mcp_servers", reason, agentsOnly: true };
   return tasks.map((task) =>
-    takesMcpServers || task.config.sandbox.mcpServers.length === 0
+    task.config.sandbox.mcpServers.length === 0
       ? task
       : { ...task, refusals: [...task.refusals, refusal] },
   );

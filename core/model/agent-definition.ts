@@ -104,8 +104,11 @@ export const AgentDefinition = z.strictObject({
     })
     .nullable()
     .default(null),
-  /** Whether it offers its model the tools of servers that `session/new` names. */
-  mcpServers: z.boolean().default(true),
+  /**
+   * Whether it offers its model the tools of servers that `session/new` names; `untranslated` for one that
+   * lets a tool of its own dialect find them, which a translation cannot carry.
+   */
+  mcpServers: z.union([z.boolean(), z.literal("untranslated")]).default(true),
   /** Whether it goes on with a running tool when its input ends, so that waiting for it is in vain. */
   ignoresEnd: z.boolean().default(false),
 });

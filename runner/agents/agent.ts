@@ -1,3 +1,4 @@
+import type { AgentDefinition } from "../../core/model/agent-definition.ts";
 import type { Diagnostics } from "../../core/model/diagnostics.ts";
 import type { Usage } from "../../core/model/record.ts";
 import type { AttemptSpec } from "../../core/model/trial.ts";
@@ -56,8 +57,8 @@ export interface Agent {
   readonly runsAs: "root" | "agent-user";
   /** Whether the task's solution is put into the sandbox: for the oracle, and for nobody else. */
   readonly needsSolution: boolean;
-  /** False for one that would work without a task's MCP servers, and not say so. */
-  readonly takesMcpServers?: boolean;
+  /** False for one that would work without a task's MCP servers, and not say so; see `AgentDefinition`. */
+  readonly takesMcpServers?: AgentDefinition["mcpServers"];
   /** Null for an agent that calls no model. */
   readonly models: ModelNeeds | null;
   /** What its sandboxes are given of this machine: its programs, installed before the run. */

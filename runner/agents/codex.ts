@@ -12,6 +12,8 @@ export const codex = AgentDefinition.parse({
   platforms: ["linux/amd64", "linux/arm64"],
   protocols: ["openai-responses"],
   login: "codex",
+  // Its model finds their tools by a search that is no function (`tool_search`).
+  mcpServers: "untranslated",
   argv: ["{node}", "{tree}/node_modules/@agentclientprotocol/codex-acp/dist/index.js"],
   env: {
     OPENAI_API_KEY: "{token}",

@@ -163,3 +163,29 @@ test("run --help tells how an agent's prompts, variables and skills are chosen",
   ])
     expect(out).toContain(flag);
 });
+
+describe("a task with MCP servers", () => {
+  const SERVER =
+    '\n[[environment.mcp_servers]]\nname = "tide"\ntransport = "stdio"\ncommand = "tide"\n';
+
+  /** A dry run of the task with codex on that model. */
+  async function planWith(model: string) {
+    const root = await tempFolder();
+    const toml = `${GOOD["task.toml"] ?? ""}${SERVER}`;
+    await writeFiles(join(root, "tasks/served"), { ...GOOD, "task.toml": toml });
+    const env = {
+      BENCHFLOW_STATE_DIR: join(root, "state"),
+      OPENAI_API_KEY: "sk-fake",
+      ANTHROPIC_API_KEY: "sk-fake",
+    };
+    const args = ["run", join(root, "tasks"), "-a", "codex", "-m", model, "--dry-run"];
+    return await benchWith(env, root, ...args, "--env", "local");
+  }
+
+  test("is refused to codex on a model of another dialect, which could not find their tools", async () => {
+    await expect(planWith("anthropic/claude-haiku-4-5")).rejects.toThrow(
+      "agent codex-acp offers its model of another dialect none, and would work without them",
+    );
+    expect(await planWith("openai/gpt-5.5")).toMatchObject({ code: 0 });
+  });
+});
