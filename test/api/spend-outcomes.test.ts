@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { RunSpend } from "../../api/run-spend.ts";
 import { planBenchmark, readPlanInput } from "../../api/plan-benchmark.ts";
@@ -269,8 +270,5 @@ describe("a trial that the pot refused", () => {
 
 /** The fake clock stands still, so that a run that waits for its next attempt waits for ever. */
 async function waitsForRetry(): Promise<string> {
-  await new Promise((resolve) => {
-    setTimeout(resolve, 1500);
-  });
-  return "waits";
+  return await delay(1500, "waits");
 }

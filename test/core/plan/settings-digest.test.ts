@@ -67,6 +67,10 @@ const CHANGED: Record<keyof RunSettingsInput, [unknown, boolean]> = {
 const digest = (facts: Partial<ScoreFacts>): string =>
   digestSettings(scoreSettings(someSettings(), { ...CONTROL_FACTS, ...facts }), sha256);
 
+function cappedAt(maxCostPerTrialUsd: number | null) {
+  return scoreSettings(someSettings({ maxCostPerTrialUsd }), CONTROL_FACTS);
+}
+
 describe("the settings digest", () => {
   test("changes with every setting that can change a score and with no other", () => {
     const base = digestOfSettings(someSettings());
@@ -92,8 +96,6 @@ describe("the settings digest", () => {
   });
 
   test("C-20: tells runs apart whose trials have caps of their own that differ", () => {
-    const cappedAt = (maxCostPerTrialUsd: number | null) =>
-      scoreSettings(someSettings({ maxCostPerTrialUsd }), CONTROL_FACTS);
     const name = "max_cost_per_trial_usd";
     expect(differingSettings(cappedAt(null), cappedAt(1))).toEqual([`${name}: null -> 1`]);
     expect(differingSettings(cappedAt(1), cappedAt(2))).toEqual([`${name}: 1 -> 2`]);
