@@ -1,7 +1,8 @@
-import { listOf, recordOf, textOf } from "../../core/usage/json-view.ts";
+import { isRecord, listOf, recordOf, textOf } from "../../core/usage/json-view.ts";
 import type { JsonRecord } from "../../core/usage/json-view.ts";
 import { Untranslatable } from "./conversation.ts";
 import type { AssistantPart, ContentPart, ResultPart } from "./conversation.ts";
+import { requiredName } from "./required-fields.ts";
 import type { TurnBuilder } from "./turn-builder.ts";
 
 /**
@@ -42,12 +43,12 @@ function modelPart(part: JsonRecord, calls: OpenCalls): AssistantPart {
   if (text !== null && part["thought"] === true)
     return { kind: "thought", text, seal: null, isHidden: false };
   if (text !== null) return { kind: "text", text };
-  const called = recordOf(part["functionCall"] ?? part["function_call"]);
-  const name = textOf(called["name"]);
-  if (name === null) throw new Untranslatable(`a part of the model with ${fieldsOf(part)}`);
+  const called = part["functionCall"] ?? part["function_call"];
+  if (!isRecord(called)) throw new Untranslatable(`a part of the model with ${fieldsOf(part)}`);
+  const name = requiredName(called["name"], "a tool call without a name");
   return {
     kind: "call",
-    id: textOf(called["id"]) ?? calls.open(name),
+    id: idOf(called) ?? calls.open(name),
     name,
     arguments: JSON.stringify(called["args"] ?? {}),
     seal: null,
@@ -79,19 +80,24 @@ function contentPart(part: JsonRecord): ContentPart {
 /** Agents tell text under `output` and failures under `error`; anything else goes as the JSON it is. */
 function resultPart(response: JsonRecord, calls: OpenCalls): ResultPart {
   const told = recordOf(response["response"]);
-  const name = textOf(response["name"]) ?? "";
   const error = textOf(told["error"]);
   const isPlain = Object.keys(told).length === 1;
   const text = isPlain ? (textOf(told["output"]) ?? error) : null;
   return {
     kind: "result",
-    callId: textOf(response["id"]) ?? calls.close(name),
+    callId:
+      idOf(response) ?? calls.close(requiredName(response["name"], "a tool result without a name")),
     isError: error !== null,
     content: [
       { kind: "text", text: text ?? JSON.stringify(told) },
       ...listOf(response["parts"]).map((part) => contentPart(recordOf(part))),
     ],
   };
+}
+
+/** Of a call or its result; most agents send none. */
+function idOf({ id }: JsonRecord): string | null {
+  return id === "" ? null : textOf(id);
 }
 
 function fieldsOf(part: JsonRecord): string {

@@ -1,12 +1,21 @@
 import { Untranslatable } from "./conversation.ts";
 import type { OfferedTool, ToolChoice } from "./conversation.ts";
 import type { LeftOut } from "./left-out.ts";
+import { requiredName } from "./required-fields.ts";
 
 /** A tool of a request; null where another protocol cannot have it. */
 export interface ToolEntry {
   readonly name: string;
   readonly type: string;
   readonly tool: OfferedTool | null;
+}
+
+/** A tool that every protocol can have. Throws `Untranslatable` for one without a name. */
+export function offeredTool(
+  tool: Omit<OfferedTool, "name"> & { readonly name: unknown },
+): ToolEntry {
+  const name = requiredName(tool.name, "a tool without a name");
+  return { name, type: "function", tool: { ...tool, name } };
 }
 
 /**

@@ -12,7 +12,8 @@ import type {
 } from "./conversation.ts";
 import { FieldReader } from "./left-out.ts";
 import type { LeftOut } from "./left-out.ts";
-import { keepOfferedTools } from "./offered-tools.ts";
+import { keepOfferedTools, offeredTool } from "./offered-tools.ts";
+import { requiredName, requiredText } from "./required-fields.ts";
 import { TurnBuilder } from "./turn-builder.ts";
 
 /** Reads a request of Anthropic Messages. Throws `Untranslatable`. */
@@ -86,13 +87,14 @@ function readMessage(message: JsonRecord, turns: TurnBuilder, leftOut: LeftOut):
     turns.addAssistant(blocks.map((block) => assistantPart(recordOf(block), leftOut)));
     return;
   }
+  if (role !== "user") throw new Untranslatable(`a message of role ${String(role)}`);
   const said: ContentPart[] = [];
   for (const block of blocks.map(recordOf)) {
     if (block["type"] !== "tool_result") said.push(contentPart(block, leftOut));
     else
       turns.addResult({
         kind: "result",
-        callId: textOf(block["tool_use_id"]) ?? "",
+        callId: requiredName(block["tool_use_id"], "a tool result without a tool_use_id"),
         isError: block["is_error"] === true,
         content: contentOf(block["content"], leftOut),
       });
@@ -117,11 +119,12 @@ function contentPart(block: JsonRecord, leftOut: LeftOut): ContentPart {
   const source = recordOf(block["source"]);
   switch (block["type"]) {
     case "text":
-      return { kind: "text", text: textOf(block["text"]) ?? "" };
+      return { kind: "text", text: requiredText(block["text"], "a text block without text") };
     case "image":
       return imagePart(source);
     case "document":
-      if (source["type"] === "text") return { kind: "text", text: textOf(source["data"]) ?? "" };
+      if (source["type"] === "text")
+        return { kind: "text", text: requiredText(source["data"], "a document without data") };
       throw new Untranslatable(`a document of type ${String(source["media_type"])}`);
     // What a search of deferred tools found; all of them are offered anyway.
     case "tool_reference":
@@ -146,7 +149,7 @@ function assistantPart(block: JsonRecord, leftOut: LeftOut): AssistantPart {
   if (block["cache_control"] !== undefined) leftOut.add("cache_control");
   switch (block["type"]) {
     case "text":
-      return { kind: "text", text: textOf(block["text"]) ?? "" };
+      return { kind: "text", text: requiredText(block["text"], "a text block without text") };
     // Its signature is the proxy's own; the provider's is kept beside the calls.
     case "thinking":
       return {
@@ -158,8 +161,8 @@ function assistantPart(block: JsonRecord, leftOut: LeftOut): AssistantPart {
     case "tool_use":
       return {
         kind: "call",
-        id: textOf(block["id"]) ?? "",
-        name: textOf(block["name"]) ?? "",
+        id: requiredName(block["id"], "a tool call without an id"),
+        name: requiredName(block["name"], "a tool call without a name"),
         arguments: JSON.stringify(block["input"] ?? {}),
         seal: null,
       };
@@ -176,12 +179,12 @@ function toolsOf(
   const entries = tools.map((entry) => {
     const fields = new FieldReader(entry);
     const type = textOf(fields.take("type")) ?? "custom";
-    const name = textOf(fields.take("name")) ?? type;
+    const name = fields.take("name");
     const description = textOf(fields.take("description"));
     const schema = recordOf(fields.take("input_schema"));
-    if (type !== "custom") return { name, type, tool: null };
+    if (type !== "custom") return { name: textOf(name) ?? type, type, tool: null };
     fields.tellRest(leftOut, "tools.");
-    return { name, type, tool: { name, description, schema } };
+    return offeredTool({ name, description, schema });
   });
   return keepOfferedTools(entries, choice, leftOut);
 }
@@ -193,8 +196,11 @@ function choiceOf(choice: JsonRecord): ToolChoice {
     case "none":
       return "none";
     case "tool":
-      return { name: textOf(choice["name"]) ?? "" };
-    default:
+      return { name: requiredName(choice["name"], "a tool choice without a name") };
+    case "auto":
+    case undefined:
       return "auto";
+    default:
+      throw new Untranslatable(`a tool choice of type ${String(choice["type"])}`);
   }
 }

@@ -13,7 +13,8 @@ import type {
 import { FieldReader } from "./left-out.ts";
 import type { LeftOut } from "./left-out.ts";
 import { linkedImage } from "./linked-image.ts";
-import { keepOfferedTools } from "./offered-tools.ts";
+import { keepOfferedTools, offeredTool } from "./offered-tools.ts";
+import { requiredArguments, requiredName, requiredText } from "./required-fields.ts";
 import { TurnBuilder } from "./turn-builder.ts";
 
 /** Reads a request of OpenAI Chat Completions. Throws `Untranslatable`. */
@@ -85,7 +86,7 @@ function readMessage(message: JsonRecord, turns: TurnBuilder): void {
     case "tool":
       turns.addResult({
         kind: "result",
-        callId: textOf(message["tool_call_id"]) ?? "",
+        callId: requiredName(message["tool_call_id"], "a tool result without a tool_call_id"),
         isError: false,
         content: contentOf(content),
       });
@@ -117,13 +118,12 @@ function assistantParts(message: JsonRecord): AssistantPart[] {
 
 function callPart(call: JsonRecord): CallPart {
   const named = recordOf(call["function"]);
-  const name = textOf(named["name"]);
-  if (name === null) throw new Untranslatable(`a tool call of type ${String(call["type"])}`);
+  const unnamed = `a tool call of type ${String(call["type"])} without a function's name`;
   return {
     kind: "call",
-    id: textOf(call["id"]) ?? "",
-    name,
-    arguments: textOf(named["arguments"]) ?? "{}",
+    id: requiredName(call["id"], "a tool call without an id"),
+    name: requiredName(named["name"], unnamed),
+    arguments: requiredArguments(named["arguments"]),
     seal: null,
   };
 }
@@ -134,12 +134,15 @@ function contentOf(content: unknown): ContentPart[] {
     const part = recordOf(entry);
     switch (part["type"]) {
       case "text":
-        return { kind: "text", text: textOf(part["text"]) ?? "" };
+        return { kind: "text", text: requiredText(part["text"], "a text part without text") };
       case "refusal":
-        return { kind: "text", text: textOf(part["refusal"]) ?? "" };
+        return { kind: "text", text: requiredText(part["refusal"], "a refusal without text") };
       case "image_url": {
         const image = recordOf(part["image_url"]);
-        return linkedImage(textOf(image["url"]) ?? "", textOf(image["detail"]));
+        return linkedImage(
+          requiredName(image["url"], "a picture without a url"),
+          textOf(image["detail"]),
+        );
       }
       default:
         throw new Untranslatable(`a part of type ${String(part["type"])}`);
@@ -155,12 +158,12 @@ function toolsOf(
   const entries = tools.map((entry) => {
     const type = textOf(recordOf(entry)["type"]) ?? "function";
     const fields = new FieldReader(recordOf(entry)["function"]);
-    const name = textOf(fields.take("name"));
+    const name = fields.take("name");
     const description = textOf(fields.take("description"));
     const schema = recordOf(fields.take("parameters"));
-    if (type !== "function" || name === null) return { name: type, type, tool: null };
+    if (type !== "function") return { name: type, type, tool: null };
     fields.tellRest(leftOut, "tools.");
-    return { name, type, tool: { name, description, schema } };
+    return offeredTool({ name, description, schema });
   });
   return keepOfferedTools(entries, choice, leftOut);
 }

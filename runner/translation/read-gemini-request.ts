@@ -13,8 +13,9 @@ import { readGeminiContent } from "./gemini-content.ts";
 import { jsonSchemaOf } from "./gemini-schema.ts";
 import { FieldReader } from "./left-out.ts";
 import type { LeftOut } from "./left-out.ts";
-import { keepOfferedTools } from "./offered-tools.ts";
+import { keepOfferedTools, offeredTool } from "./offered-tools.ts";
 import type { ToolEntry } from "./offered-tools.ts";
+import { requiredText } from "./required-fields.ts";
 import { TurnBuilder } from "./turn-builder.ts";
 
 /** Reads a request of Gemini, whose model and kind stand in its path. Throws `Untranslatable`. */
@@ -29,7 +30,7 @@ export function readGeminiRequest(
   const turns = new TurnBuilder();
   const instruction = recordOf(fields.takeFirst("systemInstruction", "system_instruction"));
   for (const part of listOf(instruction["parts"]))
-    turns.addSystem(textOf(recordOf(part)["text"]) ?? "");
+    turns.addSystem(requiredText(recordOf(part)["text"], "a part without text in a system prompt"));
   readGeminiContent(listOf(fields.take("contents")), turns);
   const calling = recordOf(
     recordOf(fields.takeFirst("toolConfig", "tool_config"))["functionCallingConfig"],
@@ -113,13 +114,13 @@ function toolsOf(
 
 function declaredTool(declaration: unknown, leftOut: LeftOut): ToolEntry {
   const fields = new FieldReader(declaration);
-  const name = textOf(fields.take("name")) ?? "";
+  const name = fields.take("name");
   const description = textOf(fields.take("description"));
   const plain = fields.takeFirst("parametersJsonSchema", "parameters_json_schema");
   const own = fields.take("parameters");
   fields.tellRest(leftOut, "tools.");
   const schema = isRecord(plain) ? plain : isRecord(own) ? jsonSchemaOf(own) : {};
-  return { name, type: "function", tool: { name, description, schema } };
+  return offeredTool({ name, description, schema });
 }
 
 function choiceOf(calling: JsonRecord): {

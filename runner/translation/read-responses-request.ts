@@ -5,6 +5,7 @@ import type { AnswerShape, ContentPart, Conversation, ToolChoice } from "./conve
 import { FieldReader } from "./left-out.ts";
 import type { LeftOut } from "./left-out.ts";
 import { linkedImage } from "./linked-image.ts";
+import { requiredArguments, requiredName, requiredText } from "./required-fields.ts";
 import { readResponsesTools, sentName } from "./responses-tools.ts";
 import type { ResponsesTools } from "./responses-tools.ts";
 import { TurnBuilder } from "./turn-builder.ts";
@@ -24,7 +25,7 @@ export function readResponsesRequest(
       throw new Untranslatable(`the field ${name}`);
   }
   const turns = new TurnBuilder();
-  turns.addSystem(textOf(fields.take("instructions")) ?? "");
+  turns.addSystem(requiredText(fields.take("instructions") ?? "", "instructions that are no text"));
   const input = fields.take("input");
   if (typeof input === "string") turns.addUser([{ kind: "text", text: input }]);
   for (const item of listOf(input)) readItem(recordOf(item), turns);
@@ -83,11 +84,14 @@ function readItem(item: JsonRecord, turns: TurnBuilder): void {
       return turns.addAssistant([
         {
           kind: "call",
-          id: textOf(item["call_id"]) ?? "",
-          name: sentName(textOf(item["name"]) ?? "", textOf(item["namespace"])),
+          id: requiredName(item["call_id"], "a tool call without a call_id"),
+          name: sentName(
+            requiredName(item["name"], "a tool call without a name"),
+            textOf(item["namespace"]),
+          ),
           arguments:
             type === "function_call"
-              ? (textOf(item["arguments"]) ?? "{}")
+              ? requiredArguments(item["arguments"])
               : JSON.stringify({ input: item["input"] }),
           seal: null,
         },
@@ -96,7 +100,7 @@ function readItem(item: JsonRecord, turns: TurnBuilder): void {
     case "custom_tool_call_output":
       return turns.addResult({
         kind: "result",
-        callId: textOf(item["call_id"]) ?? "",
+        callId: requiredName(item["call_id"], "a tool result without a call_id"),
         isError: false,
         content: contentOf(item["output"]),
       });
@@ -124,9 +128,9 @@ function contentOf(content: unknown): ContentPart[] {
       case "input_text":
       case "output_text":
       case "text":
-        return { kind: "text", text: textOf(part["text"]) ?? "" };
+        return { kind: "text", text: requiredText(part["text"], "a text part without text") };
       case "refusal":
-        return { kind: "text", text: textOf(part["refusal"]) ?? "" };
+        return { kind: "text", text: requiredText(part["refusal"], "a refusal without text") };
       case "input_image": {
         const url = textOf(part["image_url"]);
         if (url === null) throw new Untranslatable("a picture by its file id");

@@ -5,6 +5,7 @@ import { FieldReader } from "./left-out.ts";
 import type { LeftOut } from "./left-out.ts";
 import { keepOfferedTools } from "./offered-tools.ts";
 import type { ToolEntry } from "./offered-tools.ts";
+import { requiredName } from "./required-fields.ts";
 
 /** How the agent knows a tool that went to the provider under a name of ours. */
 export interface KnownTool {
@@ -34,11 +35,12 @@ export function readResponsesTools(
   const known = new Map<string, KnownTool>();
   const read = (tool: JsonRecord, namespace: string | null): ToolEntry[] => {
     const type = textOf(tool["type"]) ?? "function";
-    const name = textOf(tool["name"]) ?? type;
+    if (!["namespace", "function", "custom"].includes(type))
+      return [{ name: sentName(textOf(tool["name"]) ?? type, namespace), type, tool: null }];
+    const name = requiredName(tool["name"], "a tool without a name");
     if (type === "namespace")
       return listOf(tool["tools"]).flatMap((inner) => read(recordOf(inner), name));
     const sent = sentName(name, namespace);
-    if (type !== "function" && type !== "custom") return [{ name: sent, type, tool: null }];
     known.set(sent, { name, namespace, isCustom: type === "custom" });
     const offered = type === "custom" ? customTool(tool, sent) : functionTool(tool, sent, leftOut);
     return [{ name: sent, type, tool: offered }];

@@ -108,7 +108,7 @@ function assistantBlock(part: AssistantPart): JsonRecord[] {
 
 /** Ids of other protocols may hold characters that are none here. */
 function idOf(id: string): string {
-  return id.replaceAll(/[^\w-]/gu, "_") || "_";
+  return id.replaceAll(/[^\w-]/gu, "_");
 }
 
 /** Arguments that are no object are kept as the text that the model wrote. */
