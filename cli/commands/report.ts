@@ -40,6 +40,16 @@ function chooseRenderer({ format, rules, writeUp }: ReportOptions): (card: RunCa
       next: "leave it out for rc2",
     });
   }
+  const asked = [
+    ...(writeUp === true ? ["--write-up"] : []),
+    ...(rules === "rc1" ? ["--rules rc1"] : []),
+    ...(format === "md" ? [] : [`--format ${JSON.stringify(format)}`]),
+  ];
+  if (asked.length > 1) {
+    throw new BenchError("usage", `${asked.join(" and ")}: each is a text of its own`, {
+      next: "leave out all but one",
+    });
+  }
   if (writeUp === true) return renderWriteUp;
   switch (format) {
     case "md":

@@ -60,6 +60,13 @@ test("rules, formats, the write-up and a file to write to are chosen by flags", 
   ] as const) {
     await expect(bench(root, "report", root, flag, value)).rejects.toThrow(says);
   }
+  for (const both of [
+    ["--write-up", "--rules", "rc1"],
+    ["--write-up", "--format", "csv"],
+    ["--rules", "rc1", "--format", "json"],
+  ]) {
+    await expect(bench(root, "report", root, ...both)).rejects.toThrow("each is a text of its own");
+  }
   await expect(bench(root, "report", join(root, "nowhere"))).rejects.toThrow("there is no folder");
 });
 
