@@ -27,16 +27,20 @@ const AGENTS: Readonly<
 
 /** `Claude Code (claude-agent-acp 0.81.2, Claude Code 2.1.280)`. */
 export function nameAgent({ agent, agent_versions: versions }: CardSetting): string {
-  const known = AGENTS[agent];
+  const known = lookUp(AGENTS, agent);
   const title = known?.title ?? (agent === "" ? "An unknown agent" : agent);
   if (versions === null) return `${title} (versions unknown)`;
-  const order = Object.keys(known?.packages ?? {});
-  const names = Object.keys(versions).toSorted(
-    (a, b) => rankIn(order, a) - rankIn(order, b) || (a < b ? -1 : 1),
-  );
-  if (names.length === 0) return title;
-  const shown = names.map((name) => `${known?.packages[name] ?? name} ${versions[name] ?? ""}`);
-  return `${title} (${shown.join(", ")})`;
+  const packages = known?.packages ?? {};
+  const order = Object.keys(packages);
+  const shown = Object.entries(versions)
+    .toSorted(([a], [b]) => rankIn(order, a) - rankIn(order, b) || (a < b ? -1 : 1))
+    .map(([name, version]) => `${lookUp(packages, name) ?? name} ${version}`);
+  return shown.length === 0 ? title : `${title} (${shown.join(", ")})`;
+}
+
+/** Of the table's own names alone: a result may say `constructor`. */
+function lookUp<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 function rankIn(order: readonly string[], name: string): number {
@@ -52,7 +56,9 @@ const SANDBOXES: Readonly<Record<string, string>> = {
 };
 
 export function nameSandbox(environment: string | null): string {
-  return environment === null ? "an unknown sandbox" : (SANDBOXES[environment] ?? environment);
+  return environment === null
+    ? "an unknown sandbox"
+    : (lookUp(SANDBOXES, environment) ?? environment);
 }
 
 /** Families of models as their makers write them, by the first word of their name. */
@@ -71,7 +77,7 @@ const FAMILIES: Readonly<Record<string, string>> = {
 export function nameFamily(model: string): string {
   const name = model.split("/").at(-1) ?? model;
   const family = name.split(/[-\d.]/u)[0] ?? "";
-  return FAMILIES[family.toLowerCase()] ?? model;
+  return lookUp(FAMILIES, family.toLowerCase()) ?? model;
 }
 
 const BENCHMARKS: Readonly<Record<string, string>> = { skillsbench: "SkillsBench" };
@@ -94,6 +100,6 @@ export function nameBenchmark(jobs: readonly CardJob[]): {
       ?.split("/")
       .at(-1)
       ?.replace(/\.git$/u, "") ?? null;
-  const name = folder === null ? null : (BENCHMARKS[folder] ?? folder);
+  const name = folder === null ? null : (lookUp(BENCHMARKS, folder) ?? folder);
   return { name, commit: first.resolved_sha, isDirty: first.dirty };
 }

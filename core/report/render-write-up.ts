@@ -4,6 +4,7 @@ import { compareNames } from "../plan/compare-names.ts";
 import { FEW_TASKS } from "../stats/interval-cautions.ts";
 import { wilsonInterval } from "../stats/wilson.ts";
 import { formatCount, formatDollars } from "./console/format-amounts.ts";
+import { showSafely } from "./console/safe-text.ts";
 import { nameAgent, nameBenchmark, nameFamily, nameSandbox } from "./published-names.ts";
 import { countOf, renderScripted } from "./render-headline.ts";
 import { nameControl } from "./render-report.ts";
@@ -17,7 +18,8 @@ const DEFAULT_RETRIES = RunSettings.shape.retryAttempts.parse(undefined);
 /**
  * The paragraphs that a result is published with (mission page "Report a result"): the number and its
  * uncertainty first, then conditions, controls, what was left out, cost, and what cannot be claimed.
- * Plain text; what nothing recorded is said to be unknown. One block a setting.
+ * Plain text, in which what would move a terminal's cursor is written out; what nothing recorded is said
+ * to be unknown. One block a setting.
  */
 export function renderWriteUp(card: RunCard): string {
   const blocks = card.groups.map((group) =>
@@ -26,7 +28,9 @@ export function renderWriteUp(card: RunCard): string {
       "",
       ...renderScripted(group).map((sentence) => `${sentence}.`),
       ...renderResult(card, group),
-    ].join("\n"),
+    ]
+      .map(showSafely)
+      .join("\n"),
   );
   return `${blocks.join("\n\n")}\n`;
 }

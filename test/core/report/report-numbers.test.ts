@@ -141,6 +141,27 @@ test("a name that would be Markdown, HTML or a terminal's command is written out
   expect(text).not.toContain("\u001b");
 });
 
+test("a write-up shows hostile names, and those that every object has, as they are", () => {
+  const { card } = reportOf(
+    [
+      { taskName: "a\u001b[2J", agent: "constructor", model: "x/constructor", reward: 1 },
+      { taskName: "b\nPer task: b 1/1.", agent: "constructor", model: "x/constructor", reward: 0 },
+    ],
+    {
+      evaluation: {
+        config: { environment: "toString" },
+        settings: { agent_versions: { valueOf: "1.0" } },
+      },
+    },
+  );
+  const text = renderWriteUp(card);
+  expect(text).not.toContain("\u001b");
+  expect(text).toContain("Per task: a\\x1b[2J 1/1, b\\nPer task: b 1/1. 0/1.");
+  expect(text).toContain("constructor (valueOf 1.0) on x/constructor, ");
+  expect(text).toContain(" on toString; ");
+  expect(text).toContain("; x/constructor has no price");
+});
+
 test("CSV has a row a trial, and a text that a spreadsheet would run is none there", () => {
   const { card } = reportOf([
     { taskName: '=cmd|"x"', reward: 0.5 },
