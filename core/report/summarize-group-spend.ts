@@ -4,6 +4,7 @@ import type { TrialRecord } from "../model/record.ts";
 import { compareNames } from "../plan/compare-names.ts";
 import { costOf, sumSpend } from "../results/sum-spend.ts";
 import { countBy } from "../results/summarize-trajectory.ts";
+import { costPerPass } from "../stats/cost-forecast.ts";
 import { evidenceOf } from "./report-job.ts";
 import { type ReportAttempt, type SettingGroup, uniqueNames } from "./setting-groups.ts";
 
@@ -16,7 +17,7 @@ export function summarizeGroupSpend(group: SettingGroup): CardSpend {
     killed,
   );
   const passes = group.trials.filter(({ trial: { record } }) => isPass(record)).length;
-  const isWhole = spend.costUsd !== null && spend.unpricedAttempts === 0;
+  const costs = attempts.flatMap(({ record }) => costOf(record.usage) ?? []);
   return {
     attempts: spend.attempts,
     retried_trials: group.trials.filter(({ trial }) => trial.attempts.length > 1).length,
@@ -36,7 +37,7 @@ export function summarizeGroupSpend(group: SettingGroup): CardSpend {
       ].toSorted(compareNames),
     ),
     price_sources: uniqueNames(attempts.flatMap(priceSourcesOf)),
-    cost_per_pass_usd: isWhole && passes > 0 ? (spend.costUsd ?? 0) / passes : null,
+    cost_per_pass_usd: spend.unpricedAttempts === 0 ? costPerPass(costs, passes) : null,
   };
 }
 
@@ -66,5 +67,5 @@ function statusOf({ job, record }: ReportAttempt): CostWord {
 
 function priceSourcesOf({ job, record }: ReportAttempt): string[] {
   const recorded = evidenceOf(job, record.rolloutName).modelCalls?.price_sources ?? [];
-  return [...recorded, record.usage.priceSource ?? ""];
+  return [...recorded, record.usage.priceSource].filter((source) => source !== null);
 }

@@ -156,6 +156,14 @@ test("money: a sum with unpriced attempts is at least so much, and charged reser
   expect(text).toContain(
     "Tokens 4,000,000,000; cost at least $1.50 (1 of 2 attempts have no price)",
   );
+  const { group: whole } = reportOf([
+    { taskName: "a", reward: 1, usage: priced },
+    { taskName: "b", reward: 0, usage: { ...priced, costUsd: 0.5, priceSource: null } },
+  ]);
+  expect(whole.spend).toMatchObject({
+    cost_per_pass_usd: 2,
+    price_sources: ["genai-prices@0.1.8"],
+  });
 });
 
 test("a script's number is told as no model's in every report and write-up, and a model's is not", () => {
