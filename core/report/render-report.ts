@@ -149,10 +149,8 @@ function renderPassAtK({ pass_at_k: table }: CardGroup): string[] {
   ];
 }
 
-const NEAR_LIMIT = { time: "time", memory: "memory" } as const;
-
 function renderHeadroom({ headroom, headroom_unknown: unknown, trials }: CardGroup): string {
-  const near = headroom.map(({ trial, limit }) => `${trial} (${NEAR_LIMIT[limit]})`);
+  const near = headroom.map(({ trial, limit }) => `${trial} (${limit})`);
   const rest =
     unknown === 0
       ? ""

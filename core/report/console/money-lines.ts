@@ -72,7 +72,7 @@ function dollarLimit(
   isPriced: boolean,
 ): string {
   const { cost_usd: usd } = at_most;
-  if (usd !== null) return `${dollars(usd)} (${limited_by ?? ""})`;
+  if (usd !== null) return limited_by === null ? dollars(usd) : `${dollars(usd)} (${limited_by})`;
   return isPriced
     ? "any amount of dollars (--max-cost-per-trial sets a limit)"
     : "an unknown amount of dollars";

@@ -72,6 +72,12 @@ describe("a dry run says of money", () => {
     );
   });
 
+  test("a limit alone, where nothing tells which cap it comes from", () => {
+    const money = forecastMoney({ ...QUESTION, trialCap: 500_000 });
+    const trial = money.trial && { ...money.trial, limited_by: null };
+    expect(renderMoney({ ...money, trial }).at(-1)).toMatch(/at most \$0\.50$/u);
+  });
+
   test("that a price is unknown, never that it is 0", () => {
     const lines = linesOf({
       caps: { ...NO_CAPS, tokens: 500_000 },
