@@ -18,18 +18,20 @@ export interface VarianceParts {
  * told then.
  */
 export function varianceParts(tasks: readonly TaskScores[]): VarianceParts | null {
-  const tried = tasks.filter((scores) => scores.length > 0);
-  const all = tried.flat();
+  const all = tasks.flat();
+  const tried = tasks.flatMap((scores) => {
+    const own = exactMean(scores);
+    return own === null ? [] : { scores, mean: own };
+  });
   const mean = exactMean(all);
   if (mean === null || tried.length < 2 || all.length === tried.length) return null;
-  const means = tried.map((scores) => ({ scores, mean: exactMean(scores) ?? 0 }));
   const within =
-    exactSum(means.flatMap((task) => task.scores.map((score) => (score - task.mean) ** 2))) /
+    exactSum(tried.flatMap((task) => task.scores.map((score) => (score - task.mean) ** 2))) /
     (all.length - tried.length);
   const between =
-    exactSum(means.map((task) => task.scores.length * (task.mean - mean) ** 2)) /
+    exactSum(tried.map((task) => task.scores.length * (task.mean - mean) ** 2)) /
     (tried.length - 1);
-  const squares = sumCounts(tried.map((scores) => scores.length ** 2));
+  const squares = sumCounts(tried.map(({ scores }) => scores.length ** 2));
   const trialsPerTask = (all.length - squares / all.length) / (tried.length - 1);
   const betweenTasks = (between - within) / trialsPerTask;
   const whole = Math.max(0, betweenTasks) + within;

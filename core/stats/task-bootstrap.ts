@@ -35,7 +35,7 @@ function firstReaching(outcomes: readonly Outcome[], least: number): number {
     ways += outcome.ways;
     if (ways >= least) return outcome.mean;
   }
-  return outcomes.at(-1)?.mean ?? 0;
+  throw new RangeError(`${least} is more than all resamples`);
 }
 
 /** Every multiset of tasks once, with the number of orders it can be drawn in; by mean. */
@@ -83,5 +83,7 @@ export function resampleTasks(means: readonly number[], level: number, seed: num
   }
   const ordered = resampled.toSorted();
   const rank = Math.max(1, Math.floor(level * (RESAMPLES + 1)));
-  return { low: ordered[rank - 1] ?? 0, high: ordered[RESAMPLES - rank] ?? 0 };
+  const [low, high] = [ordered[rank - 1], ordered[RESAMPLES - rank]];
+  if (low === undefined || high === undefined) throw new RangeError(`${level} is no level`);
+  return { low, high };
 }

@@ -68,6 +68,12 @@ test("drawn resamples come close to all resamples, with any seed", () => {
   }
 });
 
+test("a level that no resample reaches has no ends, and never those of 0", () => {
+  const means = [0.5, 0.75, 1];
+  expect(() => enumerateTasks(means, 1.5)).toThrow(RangeError);
+  expect(() => resampleTasks(means, 1.5, 0)).toThrow(RangeError);
+});
+
 function fiveDraws(seed: number): number[] {
   const draw = seededDraws(seed);
   return [1, 2, 3, 4, 5].map(() => draw(1000));
