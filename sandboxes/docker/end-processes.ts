@@ -129,11 +129,19 @@ async function purgeOnce(tools: PurgeTools, victims: Victims): Promise<Purged> {
   const answer = await tools.control.request((sequence) =>
     Buffer.from(`${selection(victims)} ${sequence} ${line}`),
   );
-  const [left = "", , swept = "", dying = ""] = (answer.at(-1) ?? "").split(" ");
+  const [, left, swept, dying] = PURGED.exec(answer.join("\n")) ?? [];
+  if (left === undefined)
+    throw new SandboxError(
+      "lost",
+      `sandbox lost: its supervisor answered ${JSON.stringify(answer)} to a search for processes`,
+    );
   // The one kill of everything takes the worker with it.
   if (swept === "1") await tools.control.restart();
   return { left: Number(left), dying: Number(dying) };
 }
+
+/** Left, rounds, whether everything was killed, dying. */
+const PURGED = /^(\d+) \d+ ([01]) (\d+)$/u;
 
 const PREDICATES = { user: "by_user", since: "by_age", tree: "by_tree", job: "by_tree" };
 

@@ -12,7 +12,7 @@ function tools(left: number, failure: SandboxFailure): PurgeTools {
   const control = {
     request: async () => {
       await delay(1300);
-      return [`${String(left)} 0 0`];
+      return [`${String(left)} 2 0 0`];
     },
   };
   return {
@@ -74,3 +74,11 @@ test("what outruns the search cannot fork meanwhile, and is not killed with all 
   expect(limits).toEqual([1, 100]);
   expect(asked.map((line) => line.at(-1))).toEqual(["1", "0"]);
 });
+
+test.each(["", "0", "0 2 0", "x 2 0 0"])(
+  "an answer that counts nothing (%j) is no proof that nothing is left",
+  async (answer) => {
+    const { made } = answering([answer]);
+    await expect(endProcesses(made, VICTIMS)).rejects.toMatchObject({ failure: "lost" });
+  },
+);
