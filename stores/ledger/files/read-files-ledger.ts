@@ -4,7 +4,7 @@ import { applyUpdates } from "../../../core/ledger/apply-update.ts";
 import type { LedgerItem } from "../../../core/model/ledger-update.ts";
 import type { LedgerStore } from "../../../core/ports/ledger-store.ts";
 import { isMissing, storeError } from "../../files/store-error.ts";
-import { HeadFile } from "./head-file.ts";
+import { type Head, HeadFile } from "./head-file.ts";
 import { readLines } from "./journal-lines.ts";
 import { journalPath, readSnapshot } from "./snapshot-file.ts";
 
@@ -18,9 +18,9 @@ const MAX_TRIES = 20;
 export function readFilesLedger(dir: string): LedgerStore | null {
   try {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const head = HeadFile.readIn(dir);
-      if (head.kind === "missing") return null;
-      const items = head.kind === "read" ? readItems(dir, head.head.generation) : null;
+      const found = HeadFile.readIn(dir);
+      if (found.kind === "missing") return null;
+      const items = found.kind === "read" ? readItems(dir, found.head) : null;
       if (items !== null) return readOnly(items);
     }
   } catch (error) {
@@ -31,13 +31,15 @@ export function readFilesLedger(dir: string): LedgerStore | null {
   });
 }
 
-/** Null when a writer was faster: what was read does not belong together. */
-function readItems(dir: string, generation: number): ReadonlyMap<string, LedgerItem> | null {
+/** Null when a writer was faster, or acknowledged writes are gone: what was read does not belong together. */
+function readItems(dir: string, head: Head): ReadonlyMap<string, LedgerItem> | null {
+  const { generation } = head;
   const found = readSnapshot(dir, generation);
   const bytes = readBytes(journalPath(dir, generation));
   if (found === null || bytes === null) return null;
-  const { records, rest } = readLines(bytes, found.chain);
-  if (rest === "damaged") return null;
+  const { records, rest, goodBytes, chain } = readLines(bytes, found.chain);
+  const isOther = goodBytes === head.bytes && chain !== head.chain;
+  if (rest === "damaged" || goodBytes < head.bytes || isOther) return null;
   const items = new Map(found.snapshot.items);
   for (const { updates } of records) {
     const changed = applyUpdates((key) => items.get(key) ?? null, updates);

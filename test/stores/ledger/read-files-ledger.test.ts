@@ -1,4 +1,4 @@
-import { appendFile, readdir, writeFile } from "node:fs/promises";
+import { appendFile, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createLedger } from "../../../core/ledger/create-ledger.ts";
@@ -50,5 +50,18 @@ test("a line that was being written is not counted, and one that was changed is 
   if (reader === null) throw new Error("no ledger");
   expect(await createLedger({ store: reader, pot: "p", deaths: ALIVE }).view()).toEqual(view);
   await writeFile(join(dir, "journal-0"), "0123 {}\n");
+  expect(() => readFilesLedger(dir)).toThrow("damaged");
+});
+
+test("a journal that lost writes which were acknowledged is damage, and not a smaller bill", async () => {
+  const dir = join(temporaryFolder(), ".ledger");
+  const store = await openFilesLedger({ dir });
+  const ledger = createLedger({ store, pot: "p", deaths: ALIVE });
+  await ledger.open({ caps: CAPS, width: 1, breakerThreshold: 5 });
+  await ledger.open({ caps: { ...CAPS, rollouts: 6 }, width: 1, breakerThreshold: 5 });
+  await store.close();
+  const path = join(dir, "journal-0");
+  const lines = (await readFile(path, "utf8")).split("\n");
+  await writeFile(path, `${lines.slice(0, -2).join("\n")}\n`);
   expect(() => readFilesLedger(dir)).toThrow("damaged");
 });
