@@ -202,8 +202,10 @@ export function keeperRequest(pid: number, messages: readonly Buffer[]): Buffer 
 
 /** Carries connections of a network namespace over its stdin and stdout (relay-program.c). */
 export function relayProgram(platform: string): Buffer {
-  const code = RELAY_CODE[platform]?.join("") ?? "";
-  return executable(machineOf(platform), Buffer.from(code, "hex"));
+  const machine = machineOf(platform);
+  const code = RELAY_CODE[platform];
+  if (code === undefined) throw new Error(`no relay program for ${platform}`);
+  return executable(machine, Buffer.from(code.join(""), "hex"));
 }
 
 function machineOf(platform: string): Machine {
