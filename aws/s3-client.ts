@@ -85,13 +85,13 @@ export class S3Client {
 
   async #try(request: S3Request): Promise<Response> {
     const { method, body = EMPTY } = request;
-    const bytes = body instanceof Uint8Array ? body : null;
+    const isInMemory = body instanceof Uint8Array;
     const url = new URL(`${this.#origin}${request.path}`);
     const headers = signRequest({
       method,
       url,
       headers: request.headers ?? {},
-      bodySha256: body instanceof Uint8Array ? sha256Hex(body) : body.sha256,
+      bodySha256: isInMemory ? sha256Hex(body) : body.sha256,
       region: this.region,
       keys: (await this.#keys()).keys,
       now: new Date(),
@@ -101,38 +101,33 @@ export class S3Client {
       method,
       headers: {
         ...headers,
-        ...(hasBody && bytes === null
-          ? { "content-length": String("sizeBytes" in body ? body.sizeBytes : 0) }
-          : {}),
+        ...(hasBody && !isInMemory ? { "content-length": String(body.sizeBytes) } : {}),
       },
-      ...(hasBody ? { body: bytes ?? streamOf(body), duplex: "half" } : {}),
+      ...(hasBody
+        ? { body: isInMemory ? body : ReadableStream.from(body.open()), duplex: "half" }
+        : {}),
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
   }
 
-  /** Asked for once by all requests that need them at a time; a failure is not kept. */
+  /** Of all requests that need them at a time, the first asks for them. */
   async #keys(): Promise<FoundKeys> {
-    const asked = (this.#found ??= this.#findKeys());
-    try {
-      const found = await asked;
-      const ends = found.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
-      if (ends - Date.now() >= KEY_MARGIN_MS) return found;
-    } catch (error) {
-      if (this.#found === asked) this.#found = null;
-      throw error;
-    }
-    if (this.#found === asked) this.#found = this.#findKeys();
-    return await (this.#found ?? this.#findKeys());
+    const asked = this.#ask();
+    const found = await asked;
+    const ends = found.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+    if (ends - Date.now() >= KEY_MARGIN_MS) return found;
+    if (this.#found === asked) this.#found = null;
+    return await this.#ask();
   }
-}
 
-async function* noBytes(): AsyncGenerator<Uint8Array> {
-  // A request without a body.
-}
-
-function streamOf(body: Uint8Array | SentBody): ReadableStream<Uint8Array> {
-  const bytes = body instanceof Uint8Array ? noBytes() : body.open();
-  return ReadableStream.from(bytes);
+  /** A failure is not kept. */
+  #ask(): Promise<FoundKeys> {
+    this.#found ??= this.#findKeys().catch((error: unknown) => {
+      this.#found = null;
+      throw error;
+    });
+    return this.#found;
+  }
 }
 
 /** undici tells of a connection that broke as a `TypeError`; what else is thrown is our own mistake. */

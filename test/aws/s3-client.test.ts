@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { AwsError } from "../../aws/aws-error.ts";
-import { containerKeys } from "../../aws/container-keys.ts";
+import { containerKeys, type FoundKeys } from "../../aws/container-keys.ts";
 import { findKeys } from "../../aws/find-keys.ts";
 import { S3Client } from "../../aws/s3-client.ts";
 
@@ -74,20 +74,34 @@ test("ends when its caller has had enough", async () => {
   await expect(client.send({ method: "GET", path: "/b/k", signal })).rejects.toThrow("aborted");
 });
 
-test("asks once for the keys that several requests need, and again after it got none or they end", async () => {
+/** A client whose keys are these, in turn; null where there are none. */
+async function clientWith(answers: readonly (FoundKeys | null)[]) {
   const { origin } = await serviceOf([]);
   let asked = 0;
-  const answers = [null, { ...KEYS, expiresAt: new Date(Date.now() + 60_000) }, KEYS];
   const client = new S3Client({ AWS_ENDPOINT_URL: origin }, async () => {
     const found = answers[asked];
     asked += 1;
-    if (found === null || found === undefined) throw new Error("no keys");
+    if (found === null || found === undefined) throw new Error(`no keys ${asked}`);
     return found;
   });
   const ask = async (): Promise<unknown> => await client.send({ method: "GET", path: "/b/k" });
+  return { ask, asked: () => asked };
+}
+
+const ending = () => ({ ...KEYS, expiresAt: new Date(Date.now() + 60_000) });
+
+test("asks once for the keys that several requests need, and again after it got none or they end", async () => {
+  const { ask, asked } = await clientWith([null, ending(), KEYS]);
   await expect(ask()).rejects.toThrow("no keys");
   await Promise.all([ask(), ask(), ask()]);
-  expect(asked).toBe(3);
+  expect(asked()).toBe(3);
+});
+
+test("asks again after keys that end had no successor", async () => {
+  const { ask, asked } = await clientWith([ending(), null, KEYS]);
+  await expect(ask()).rejects.toThrow("no keys 2");
+  await ask();
+  expect(asked()).toBe(3);
 });
 
 test("says how to log in when there are no credentials", async () => {
