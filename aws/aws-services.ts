@@ -19,63 +19,39 @@ const MAX_ATTEMPTS = 8;
  */
 export class AwsServices {
   readonly region: string;
-  readonly #config: ReturnType<typeof configOf>;
-  #cloudFormation: Promise<CloudFormation> | null = null;
-  #codeBuild: Promise<CodeBuild> | null = null;
-  #dynamoDb: Promise<DynamoDB> | null = null;
-  #ecr: Promise<ECR> | null = null;
-  #ecs: Promise<ECS> | null = null;
-  #sfn: Promise<SFN> | null = null;
-  #sts: Promise<STS> | null = null;
+  readonly cloudFormation: () => Promise<CloudFormation>;
+  readonly codeBuild: () => Promise<CodeBuild>;
+  readonly dynamoDb: () => Promise<DynamoDB>;
+  readonly ecr: () => Promise<ECR>;
+  readonly ecs: () => Promise<ECS>;
+  /** Step Functions. */
+  readonly sfn: () => Promise<SFN>;
+  readonly sts: () => Promise<STS>;
 
   /** Reads AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL, and what `findKeys` reads. */
   constructor(env: Env) {
-    this.region = regionOf(env);
-    this.#config = configOf(env);
+    const config = configOf(env);
+    this.region = config.region;
+    this.cloudFormation = once(
+      async () => new (await import("@aws-sdk/client-cloudformation")).CloudFormation(config),
+    );
+    this.codeBuild = once(
+      async () => new (await import("@aws-sdk/client-codebuild")).CodeBuild(config),
+    );
+    this.dynamoDb = once(
+      async () => new (await import("@aws-sdk/client-dynamodb")).DynamoDB(config),
+    );
+    this.ecr = once(async () => new (await import("@aws-sdk/client-ecr")).ECR(config));
+    this.ecs = once(async () => new (await import("@aws-sdk/client-ecs")).ECS(config));
+    this.sfn = once(async () => new (await import("@aws-sdk/client-sfn")).SFN(config));
+    this.sts = once(async () => new (await import("@aws-sdk/client-sts")).STS(config));
   }
+}
 
-  async cloudFormation(): Promise<CloudFormation> {
-    return await (this.#cloudFormation ??= import("@aws-sdk/client-cloudformation").then(
-      (sdk) => new sdk.CloudFormation(this.#config),
-    ));
-  }
-
-  async codeBuild(): Promise<CodeBuild> {
-    return await (this.#codeBuild ??= import("@aws-sdk/client-codebuild").then(
-      (sdk) => new sdk.CodeBuild(this.#config),
-    ));
-  }
-
-  async dynamoDb(): Promise<DynamoDB> {
-    return await (this.#dynamoDb ??= import("@aws-sdk/client-dynamodb").then(
-      (sdk) => new sdk.DynamoDB(this.#config),
-    ));
-  }
-
-  async ecr(): Promise<ECR> {
-    return await (this.#ecr ??= import("@aws-sdk/client-ecr").then(
-      (sdk) => new sdk.ECR(this.#config),
-    ));
-  }
-
-  async ecs(): Promise<ECS> {
-    return await (this.#ecs ??= import("@aws-sdk/client-ecs").then(
-      (sdk) => new sdk.ECS(this.#config),
-    ));
-  }
-
-  /** Step Functions. */
-  async sfn(): Promise<SFN> {
-    return await (this.#sfn ??= import("@aws-sdk/client-sfn").then(
-      (sdk) => new sdk.SFN(this.#config),
-    ));
-  }
-
-  async sts(): Promise<STS> {
-    return await (this.#sts ??= import("@aws-sdk/client-sts").then(
-      (sdk) => new sdk.STS(this.#config),
-    ));
-  }
+/** Makes it when it is first asked for. */
+function once<Client>(make: () => Promise<Client>): () => Promise<Client> {
+  let made: Promise<Client> | null = null;
+  return async () => await (made ??= make());
 }
 
 function configOf(env: Env) {
