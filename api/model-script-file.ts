@@ -11,7 +11,7 @@ import type { RunSettings } from "../core/model/settings.ts";
 import type { PriceCard } from "../core/model/usage-price.ts";
 import type { PriceTable } from "../core/ports/price-table.ts";
 import { bucketRates } from "../core/usage/bucket-rates.ts";
-import { readOwnFile } from "./read-own-file.ts";
+import { readOwnFile, shapeIn } from "./read-own-file.ts";
 
 /** The script that answers in the place of a run's model. */
 export interface RunScript {
@@ -29,7 +29,7 @@ export function nameScript(settings: RunSettings, cwd: string): RunSettings {
   if (typed === null || settings.modelScript !== null) return settings;
   const name = basename(typed);
   if (!/^\w[\w.-]{0,99}$/u.test(name))
-    throw new BenchError("usage", `-m ${settings.model ?? ""} names no file of a script`, {
+    throw new BenchError("usage", `-m ${scriptedModelName(typed)} names no file of a script`, {
       next: "`-m scripted/examples/scripted/solve.json`",
     });
   return { ...settings, model: scriptedModelName(name), modelScript: resolve(cwd, typed) };
@@ -41,7 +41,11 @@ export async function readScript({
   modelScript,
 }: Pick<RunSettings, "model" | "modelScript">): Promise<RunScript | null> {
   if (model === null || modelScript === null) return null;
-  const source = { path: modelScript, flag: "-m scripted/", docs: "docs/scripted-models.md" };
+  const source = {
+    path: modelScript,
+    flag: "-m scripted/",
+    next: shapeIn("docs/scripted-models.md"),
+  };
   return { name: model, file: await readOwnFile(ScriptFile, source) };
 }
 

@@ -6,9 +6,9 @@ import { RunSettings } from "../core/model/settings.ts";
 import { checkOwnAgent } from "../runner/agents/check-own-agent.ts";
 import type { KnownAgent } from "../runner/agents/known-agents.ts";
 import { isTakenName } from "../runner/agents/choose-agent.ts";
-import { readOwnFile } from "./read-own-file.ts";
+import { readOwnFile, shapeIn } from "./read-own-file.ts";
 
-const DOCS = "docs/agents.md";
+const NEXT = shapeIn("docs/agents.md");
 
 /** Where an agent's file has its lock: `my-agent.lock.json` beside `my-agent.yaml`. */
 export function lockPathOf(path: string): string {
@@ -17,7 +17,7 @@ export function lockPathOf(path: string): string {
 
 /** Reads an agent's file alone. Throws `BenchError` (`config`) for what is no agent of a person's own. */
 export async function readOwnDefinition(path: string): Promise<AgentDefinition> {
-  const definition = await readOwnFile(AgentDefinition, { path, flag: "--agent-file", docs: DOCS });
+  const definition = await readOwnFile(AgentDefinition, { path, flag: "--agent-file", next: NEXT });
   const file = basename(path);
   checkOwnAgent(definition, file);
   for (const name of [definition.name, ...definition.aliases])
@@ -34,8 +34,8 @@ export async function readOwnAgent(path: string): Promise<KnownAgent> {
   const names = Object.keys(definition.packages);
   if (names.length === 0) return { definition, lock: null };
   const lockPath = lockPathOf(path);
-  const next = `bench agents lock ${path}`;
-  const lock = await readOwnFile(AgentLock, { path: lockPath, flag: "--agent-file", docs: next });
+  const next = `\`bench agents lock ${path}\` writes it`;
+  const lock = await readOwnFile(AgentLock, { path: lockPath, flag: "--agent-file", next });
   const { locks, packages, lockfileVersion } = lock;
   const isOfThese =
     names.length === Object.keys(locks).length &&

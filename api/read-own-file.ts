@@ -10,13 +10,18 @@ import { codeOf } from "../host/error-code.ts";
 /** Such files are written by hand. */
 const MAX_BYTES = 1024 * 1024;
 
-/** A file of the person's own beside the tasks, and where its shape is written down. */
+/** A file of the person's own beside the tasks. */
 export interface OwnFile {
   readonly path: string;
   /** How it was asked for, for example `--agent-file`. */
   readonly flag: string;
-  /** A page of docs/. */
-  readonly docs: string;
+  /** What to do about a file that is not there, or wrong. */
+  readonly next: string;
+}
+
+/** The next step for a file whose shape a page of docs/ tells. */
+export function shapeIn(page: string): string {
+  return `${page} has the shape of the file`;
 }
 
 /**
@@ -26,14 +31,11 @@ export interface OwnFile {
  */
 export async function readOwnFile<T extends z.ZodType>(
   schema: T,
-  { path, flag, docs }: OwnFile,
+  { path, flag, next }: OwnFile,
 ): Promise<z.infer<T>> {
   const name = basename(path);
   const refuse = (why: string, cause?: unknown): BenchError =>
-    new BenchError("config", `${flag} ${name}: ${why}`, {
-      next: `${docs} has the shape of the file`,
-      cause,
-    });
+    new BenchError("config", `${flag} ${name}: ${why}`, { next, cause });
   let text: string;
   try {
     text = await readSmallFile(path);

@@ -19,7 +19,7 @@ import { codeOf } from "../host/error-code.ts";
 import type { Agent } from "../runner/agents/agent.ts";
 import type { LoginSession } from "../runner/model-access/login-session.ts";
 import { loadGenaiPrices } from "../runner/proxy/genai-prices.ts";
-import { readOwnFile, readSmallFile } from "./read-own-file.ts";
+import { readOwnFile, readSmallFile, shapeIn } from "./read-own-file.ts";
 import { type LoginDeps, loginFor, orLogIn, subscribedModels } from "./subscribed-models.ts";
 import { readScript, type RunScript, SCRIPT_PRICES } from "./model-script-file.ts";
 
@@ -82,7 +82,7 @@ export async function resolveRunModels(
   const login = found.missing === null ? null : await loginFor(settings, agent, found, deps);
   if (login !== null) return subscribedModels(login, found, listed);
   const prices = firstPriceOf([...(own === null ? [] : [own]), theirs, listed]);
-  const unpriced = unpricedModel(settings, found, { prices, at: clock.now() });
+  const unpriced = unpricedModel({ ...settings, model }, found, { prices, at: clock.now() });
   const { missing } = found;
   if (missing !== null) throw joinRefusals(orLogIn({ ...found, missing }, agent, deps), unpriced);
   const resolved = resolveModel(model, modelVariables, providers);
@@ -102,7 +102,7 @@ export async function resolveRunModels(
 async function readProviders(settings: RunSettings): Promise<OwnProviders> {
   const { providerFile: path, passEnv, agentEnv } = settings;
   if (path === null) return { providers: [], prices: { find: () => null } };
-  const source = { path, flag: "--provider-file", docs: "docs/proxy.md" };
+  const source = { path, flag: "--provider-file", next: shapeIn("docs/proxy.md") };
   const own = ownProviders(await readOwnFile(ProviderFile, source), basename(path));
   const keys = new Set(own.providers.flatMap(({ keyNames }) => keyNames));
   const given = [...passEnv, ...Object.keys(agentEnv)].find((name) => keys.has(name));
@@ -177,14 +177,14 @@ function joinRefusals(first: BenchError, second: BenchError | null): BenchError 
 
 /** A cap in dollars cannot be kept where nobody knows what a call costs (design 8). */
 function unpricedModel(
-  { model, maxCostUsd, maxCostPerTrialUsd }: RunSettings,
+  { model, maxCostUsd, maxCostPerTrialUsd }: RunSettings & { readonly model: string },
   { provider, model: upstream }: FoundModel,
   { prices, at }: { readonly prices: PriceTable; readonly at: Date },
 ): BenchError | null {
   if (maxCostUsd === null && maxCostPerTrialUsd === null) return null;
   if (prices.find({ provider, model: upstream, at }) !== null) return null;
   const flag = maxCostUsd === null ? "--max-cost-per-trial" : "--max-cost-usd";
-  return new BenchError("usage", `${flag}: model ${model ?? ""} has no known price`, {
+  return new BenchError("usage", `${flag}: model ${model} has no known price`, {
     next: `give its price with --prices FILE (docs/proxy.md), or use --max-tokens`,
   });
 }

@@ -143,7 +143,7 @@ describe("an agent's lock", () => {
     const path = await write("a.yaml", JSON.stringify(GOOD));
     await expect(readOwnAgent(path)).rejects.toMatchObject({
       message: expect.stringContaining("a.lock.json: it cannot be read (ENOENT)"),
-      next: expect.stringContaining(`bench agents lock ${path}`),
+      next: `\`bench agents lock ${path}\` writes it`,
     });
     await write("a.lock.json", LOCK);
     await expect(readOwnAgent(path)).resolves.toMatchObject({
