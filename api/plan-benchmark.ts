@@ -27,7 +27,7 @@ export interface PlanInput {
 /** Who works in a run. */
 export interface RunParticipants {
   readonly models: RunModels | null;
-  readonly agent: Partial<Pick<Agent, "name" | "versions" | "ownFile" | "takesMcpServers">>;
+  readonly agent: Pick<Agent, "name" | "versions" | "ownFile" | "takesMcpServers">;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface RunParticipants {
 export async function readPlanInput(
   settings: RunSettings,
   deps: PlanDeps,
-  { models, agent }: RunParticipants = { models: null, agent: {} },
+  { models, agent }: RunParticipants = { models: null, agent: { name: settings.agent } },
 ): Promise<PlanInput> {
   const selected = selectTasks(await readTasks(settings.tasksDir), settings);
   const { tasks, warnings } = fillTemplates(selected.tasks, settings, deps);
@@ -91,7 +91,7 @@ function refuseMcpServers(
   if (takesMcpServers === true || (takesMcpServers === "untranslated" && !isTranslated))
     return [...tasks];
   const where = takesMcpServers === false ? "" : " of another dialect";
-  const reason = `agent ${name ?? ""} offers its model${where} none, and would work without them`;
+  const reason = `agent ${name} offers its model${where} none, and would work without them`;
   const refusal = { path: "sandbox.mcp_servers", reason, agentsOnly: true };
   return tasks.map((task) =>
     task.config.sandbox.mcpServers.length === 0

@@ -26,7 +26,7 @@ export async function planMoney(
     trialCap: parseTrialCap(settings.maxCostPerTrialUsd),
     pot: named === null ? null : await lookAt(named, deps),
     uncountedJob: uncounted,
-    model: models === null ? null : modelOf(settings.model ?? "", models, deps.clock.now()),
+    model: models === null ? null : modelOf(settings, models, deps.clock.now()),
     least: leastSpend(settings, models, deps.clock.now()),
   });
 }
@@ -40,7 +40,12 @@ async function lookAt(
   return { name, ofJob, view: await checkKept(ledger, ofJob) };
 }
 
-function modelOf(name: string, { resolved, prices }: RunModels, at: Date): MoneyQuestion["model"] {
+function modelOf(
+  { model: name }: RunPlan["settings"],
+  { resolved, prices }: RunModels,
+  at: Date,
+): MoneyQuestion["model"] {
+  if (name === null) throw new Error("a run with models names none");
   const { provider, model } = resolved;
   return { name, card: prices.find({ provider, model, at }) };
 }

@@ -3,6 +3,7 @@ import type { BudgetSummary } from "../model/ledger-budget.ts";
 import type { PotView } from "../model/ledger-pot.ts";
 import type { RunMoney } from "../model/run-money.ts";
 import type { PriceCard } from "../model/usage-price.ts";
+import { NOTHING } from "./amounts.ts";
 import { capFigures, summarizeBudget } from "./summarize-budget.ts";
 import { sumPot } from "./sum-pot.ts";
 
@@ -55,10 +56,10 @@ function trialOf(
   { caps, trialCap, pot, least }: MoneyQuestion,
   card: PriceCard | null,
 ): RunMoney["trial"] {
-  const spent = pot === null ? null : sumPot(pot.view).settled;
+  const spent = pot === null ? NOTHING : sumPot(pot.view).settled;
   const left = (unit: "microUsd" | "tokens"): number | null => {
     const cap = caps[unit];
-    return cap === null ? null : Math.max(0, cap - (spent?.[unit] ?? 0));
+    return cap === null ? null : Math.max(0, cap - spent[unit]);
   };
   const potLeft = left("microUsd");
   const isOwn = trialCap !== null && trialCap <= (potLeft ?? trialCap);

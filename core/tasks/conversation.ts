@@ -91,11 +91,12 @@ export class Conversation {
     if (opening === undefined && answer === null) return null;
     this.#next += 1;
     const told = answer?.[0] ?? null;
-    const text = answer === null ? null : tellFact(answer);
-    if (opening === undefined)
-      return { number, told, prompt: text ?? "", scene: null, role: null, opensSession: false };
-    const prompt = text === null ? opening.prompt : `${opening.prompt}\n\n${text}`;
-    return { ...opening, number, told, prompt };
+    const texts = [
+      ...(opening === undefined ? [] : [opening.prompt]),
+      ...(answer === null ? [] : [tellFact(answer)]),
+    ];
+    const prompt = texts.join("\n\n");
+    return { scene: null, role: null, opensSession: false, ...opening, number, told, prompt };
   }
 
   #answer(said: string): readonly [name: string, value: string] | null {

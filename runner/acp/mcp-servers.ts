@@ -25,15 +25,13 @@ export function sessionServers(servers: readonly McpServer[]): SessionServers {
 const ENTER_SCRIPT = 'cd -- "$1" && shift && exec "$@"';
 
 function serverOf(server: McpServer): object {
-  const { name, transport, url, command, args, cwd, env, headers } = server;
-  if (transport !== "stdio")
-    return {
-      type: transport === "sse" ? "sse" : "http",
-      name,
-      url: url ?? "",
-      headers: pairs(headers),
-    };
-  const program = command ?? "";
+  const { name, transport, url, command: program, args, cwd, env, headers } = server;
+  if (transport !== "stdio") {
+    if (url === null) throw new Error(`MCP server ${name} has no url`);
+    const type = transport === "sse" ? "sse" : "http";
+    return { type, name, url, headers: pairs(headers) };
+  }
+  if (program === null) throw new Error(`MCP server ${name} has no command`);
   return cwd === null
     ? { name, command: program, args, env: pairs(env) }
     : {

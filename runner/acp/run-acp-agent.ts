@@ -146,10 +146,11 @@ class AcpTrial {
     this.#agentName = (await unlessAborted(initialized, run.signal)).agentName;
     const conversation = new Conversation(this.#plan);
     let end: TurnEnd | null = null;
+    let sessionId: string | null = null;
     let round = conversation.next("");
     while (round !== null && (end === null || this.#goesOn(end))) {
-      if (round.opensSession) await this.#openSession();
-      end = await this.#takeRound(round);
+      if (round.opensSession || sessionId === null) sessionId = await this.#openSession();
+      end = await this.#takeRound(round, sessionId);
       round = conversation.next(this.#saidSince(this.#roundStart));
     }
     if (end === null) throw new Error(`nothing was said to ${launch.name}`);
@@ -172,13 +173,15 @@ class AcpTrial {
     return { ...launch.session, agentName: launch.name, cwd, stepMs: this.#times.stepMs };
   }
 
-  async #openSession(): Promise<void> {
+  async #openSession(): Promise<string> {
     const opening = openSession(this.#connection, this.#sessionPlan());
-    this.#sessionId = (await unlessAborted(opening, this.#parts.run.signal)).sessionId;
+    const { sessionId } = await unlessAborted(opening, this.#parts.run.signal);
+    this.#sessionId = sessionId;
     this.#recorder.startSession();
+    return sessionId;
   }
 
-  async #takeRound(round: Round): Promise<TurnEnd> {
+  async #takeRound(round: Round, sessionId: string): Promise<TurnEnd> {
     const { run, models } = this.#parts;
     const { trajectory } = run;
     this.#roundStart = trajectory.events.length;
@@ -189,7 +192,7 @@ class AcpTrial {
     await trajectory.record({ type: "user_message", text: round.prompt, at_utc: startedAt });
     this.#prompts.push(round.prompt);
     this.#turn ??= this.#newTurn();
-    const end = await this.#turn.run(this.#sessionId ?? "", round.prompt);
+    const end = await this.#turn.run(sessionId, round.prompt);
     // What it says is read by the user, and stands before what is said next.
     if (end.kind === "answered") await this.#recorder.settle();
     await this.#rounds.add({

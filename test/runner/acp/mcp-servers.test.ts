@@ -36,3 +36,10 @@ test("filters of tools go beside the servers, since the protocol has no field fo
     s: { tools: ["a"], include_tags: null, exclude_tags: ["b"] },
   });
 });
+
+test.for([
+  [{ name: "s", transport: "stdio" }, "MCP server s has no command"],
+  [{ name: "s", transport: "sse" }, "MCP server s has no url"],
+] as const)("a server that cannot be reached is not told as one: %o", ([one, why]) => {
+  expect(() => servers(one)).toThrow(why);
+});
