@@ -9,11 +9,11 @@ import { ModelCalls } from "../../core/model/model-calls.ts";
 import { ResultSource } from "../../core/model/trial-result.ts";
 import {
   type AttemptEvidence,
-  NO_EVIDENCE,
   type ReportJob,
   SAMPLED_REQUESTS,
 } from "../../core/report/report-job.ts";
 import type { LoadedJob } from "../../core/results/loaded-job.ts";
+import { parseJson } from "../../core/usage/json-view.ts";
 import { sha256Hex } from "../../host/sha256-hex.ts";
 import { attemptNames } from "../files/read-attempts.ts";
 import { readFileBytes } from "../files/read-file.ts";
@@ -89,7 +89,6 @@ function readEvidence(attemptDir: string): AttemptEvidence {
   );
   const requests = readRequests(attemptDir);
   return {
-    ...NO_EVIDENCE,
     tool: config.data?.tool ?? null,
     agentLimitSec: config.data?.timeout_sec ?? result.data?.agent_timeout_info?.timeout_sec ?? null,
     source: result.data?.source ?? null,
@@ -100,26 +99,26 @@ function readEvidence(attemptDir: string): AttemptEvidence {
   };
 }
 
-/** Null where no request was recorded: by BenchFlow, and by controls, which send none. */
+/**
+ * Null where no request was recorded: by BenchFlow, and by controls, which send none. Null too where a
+ * row is not as this edition writes it, since the others alone would tell a part for the whole.
+ */
 function readRequests(attemptDir: string): RequestRow[] | null {
   const folder = join(attemptDir, "trajectory");
   // A link in the place of the folder would lead out of the job.
   if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
   const found = readTextFile(join(folder, "requests.jsonl"), MAX_FILE_BYTES);
   if (found.kind !== "text") return null;
-  const lines = found.text.split("\n").filter((line) => line !== "");
-  return lines.flatMap((line) => readRow(line) ?? []);
+  const values = found.text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map(parseJson);
+  // A kill tears off the last line, which tells nothing, and no other.
+  const isTorn = values.length > 1 && values.at(-1) === undefined;
+  return RequestRows.safeParse(isTorn ? values.slice(0, -1) : values).data ?? null;
 }
 
-/** A line that was torn off by a kill tells nothing. */
-function readRow(line: string): RequestRow | null {
-  try {
-    return RequestRow.safeParse(JSON.parse(line)).data ?? null;
-  } catch {
-    // The one thing that JSON.parse throws for: the line is no JSON.
-    return null;
-  }
-}
+const RequestRows = z.array(RequestRow);
 
 /** Of what went upstream: a request that the proxy refused carried nothing to anyone. */
 function firstSampled(rows: readonly RequestRow[]): Sampling[] {

@@ -1,3 +1,4 @@
+import { parseJson } from "../../core/usage/json-view.ts";
 import { decodeUtf8, readFileBytes } from "../files/read-file.ts";
 
 export type TextFile =
@@ -16,11 +17,5 @@ export function readTextFile(path: string, maxBytes: number): TextFile {
 /** The JSON value of such a file; undefined when there is none that can be read. */
 export function readJsonFile(path: string, maxBytes: number): unknown {
   const found = readTextFile(path, maxBytes);
-  if (found.kind !== "text") return undefined;
-  try {
-    return JSON.parse(found.text);
-  } catch {
-    // The callers read side files for details that may be missing as well.
-    return undefined;
-  }
+  return found.kind === "text" ? parseJson(found.text) : undefined;
 }

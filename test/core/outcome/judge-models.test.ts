@@ -2,51 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RequestRow } from "../../../core/model/exchange.ts";
 import { judgeModels } from "../../../core/outcome/judge-models.ts";
-
-function aRow(over: Partial<RequestRow> = {}): RequestRow {
-  return {
-    index: 0,
-    at_utc: "2026-11-30T00:00:00.000Z",
-    protocol: "anthropic-messages",
-    path: "/v1/messages",
-    purpose: "main",
-    model_asked: "m",
-    model_sent: "m",
-    model_served: "m",
-    end: "answered",
-    status: 200,
-    upstream_status: 200,
-    upstream_tries: 1,
-    try: 1,
-    refusal: null,
-    ttfb_ms: 1,
-    duration_ms: 2,
-    held_ms: 0,
-    request_bytes: 10,
-    response_bytes: 10,
-    tools: 1,
-    stream: false,
-    sampling: null,
-    stop_reason: null,
-    reply_failure: null,
-    usage_status: "complete",
-    tokens: null,
-    reasoning_tokens: null,
-    estimate: null,
-    anomaly: null,
-    cost_micro_usd: 1,
-    cost_status: "priced",
-    price_source: "test",
-    unpriced: [],
-    translation: null,
-    ...over,
-  };
-}
+import { aRequestRow } from "./a-request-row.ts";
 
 const answered = (status: number, over: Partial<RequestRow> = {}): RequestRow =>
-  aRow({ status, upstream_status: status, ...over });
+  aRequestRow({ status, upstream_status: status, ...over });
 const broken = (end: "cut" | "timeout" | "unreachable"): RequestRow =>
-  aRow({ end, upstream_status: end === "cut" ? 200 : null });
+  aRequestRow({ end, upstream_status: end === "cut" ? 200 : null });
 
 describe("the provider's fault", () => {
   test.each([
@@ -136,7 +97,8 @@ describe("the provider's fault", () => {
 
   test("is not undone by what the agent broke off afterwards", () => {
     expect(
-      judgeModels([answered(503), aRow({ end: "aborted", upstream_status: null })], null).kind,
+      judgeModels([answered(503), aRequestRow({ end: "aborted", upstream_status: null })], null)
+        .kind,
     ).toBe("failed");
   });
 });
@@ -181,7 +143,7 @@ describe("the money's end", () => {
   test.each(["unbounded", "unpriced"])(
     "for requests that are %s names what would help",
     (refusal) => {
-      const refused = aRow({ end: "refused", refusal, upstream_status: null });
+      const refused = aRequestRow({ end: "refused", refusal, upstream_status: null });
       const end = judgeModels([refused], null);
       expect(end.kind).toBe("budget");
       expect(judgeModels([refused, answered(200)], null)).toEqual({ kind: "sound" });

@@ -1,0 +1,42 @@
+import type { RequestRow } from "../../../core/model/exchange.ts";
+
+/** A main request that was answered, but for what a test says of it. */
+export function aRequestRow(over: Partial<RequestRow> = {}): RequestRow {
+  return {
+    index: 0,
+    at_utc: "2026-11-30T00:00:00.000Z",
+    protocol: "anthropic-messages",
+    path: "/v1/messages",
+    purpose: "main",
+    model_asked: "m",
+    model_sent: "m",
+    model_served: "m",
+    end: "answered",
+    status: 200,
+    upstream_status: 200,
+    upstream_tries: 1,
+    try: 1,
+    refusal: null,
+    ttfb_ms: 1,
+    duration_ms: 2,
+    held_ms: 0,
+    request_bytes: 10,
+    response_bytes: 10,
+    tools: 1,
+    stream: false,
+    sampling: null,
+    stop_reason: null,
+    reply_failure: null,
+    usage_status: "complete",
+    tokens: null,
+    reasoning_tokens: null,
+    estimate: null,
+    anomaly: null,
+    cost_micro_usd: 1,
+    cost_status: "priced",
+    price_source: "test",
+    unpriced: [],
+    translation: null,
+    ...over,
+  };
+}
