@@ -101,11 +101,15 @@ export class DynamoLedgerStore implements LedgerStore {
       const answer = await this.#client.batchGetItem({
         RequestItems: { [this.#table]: { Keys: left, ConsistentRead: true } },
       });
-      for (const item of answer.Responses?.[this.#table] ?? []) {
+      const items = answer.Responses?.[this.#table];
+      const unread = answer.UnprocessedKeys?.[this.#table]?.Keys ?? [];
+      // An item that is not there is told by a list without it: no list tells nothing.
+      if (items === undefined && unread.length < left.length) throw noItems(this.#table);
+      for (const item of items ?? []) {
         const { pk, sk: _sk, ...fields } = unmarshall(item);
-        found.set(String(pk), LedgerItem.parse(fields));
+        found.set(z.string().parse(pk), LedgerItem.parse(fields));
       }
-      left = answer.UnprocessedKeys?.[this.#table]?.Keys ?? [];
+      left = unread;
       if (left.length > 0) throw new Unprocessed();
     });
     return found;
@@ -131,6 +135,16 @@ class Unprocessed extends Error {
   constructor() {
     super("the table reads too slowly");
   }
+}
+
+function noItems(table: string): BenchError {
+  return new BenchError(
+    "unavailable",
+    `cannot read the ledger: no items of table ${table} in the answer`,
+    {
+      next: "run the same command again",
+    },
+  );
 }
 
 function keyOf(key: string): Record<string, AttributeValue> {
