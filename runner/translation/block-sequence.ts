@@ -1,4 +1,4 @@
-import type { BlockHead, BlockWriter, ReplyPiece } from "./reply-piece.ts";
+import type { BlockHead, BlockWriter, ToldPiece } from "./reply-piece.ts";
 
 interface HeldBlock {
   readonly head: BlockHead;
@@ -13,8 +13,6 @@ const ENTRY_CHARS = 64;
 
 /** Thrown when a stream holds back more than fits. */
 export class HeldTooLong extends Error {}
-
-type Piece = Exclude<ReplyPiece, { kind: "seal" }>;
 
 /**
  * One block after the other, out of a stream that may mix the arguments of several calls: the first call
@@ -35,15 +33,14 @@ export class BlockSequence {
     this.#maxHeldChars = maxHeldChars;
   }
 
-  /** A call's id is the one that the agent gets. */
-  take(piece: Piece): string {
+  take(piece: ToldPiece): string {
     switch (piece.kind) {
       case "thought":
       case "text":
         return this.#takeText(piece.kind, piece.text);
       case "call": {
         this.hasCalls = true;
-        const head = { kind: "call" as const, id: piece.id ?? "", name: piece.name };
+        const head = { kind: "call" as const, id: piece.id, name: piece.name };
         return this.#begin(head, piece.key);
       }
       case "arguments":

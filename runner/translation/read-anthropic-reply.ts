@@ -1,5 +1,6 @@
 import { listOf, numberOf, recordOf, textOf } from "../../core/usage/json-view.ts";
 import type { JsonRecord } from "../../core/usage/json-view.ts";
+import { argumentsPiece, calledName } from "./called-tool.ts";
 import type { ReplyPiece, ReplyReader, StopKind } from "./reply-piece.ts";
 
 const STOPS: ReadonlyMap<string, StopKind> = new Map([
@@ -93,7 +94,7 @@ export class AnthropicReader implements ReplyReader {
       case "tool_use": {
         const key = String(index);
         const { id, name } = block;
-        return [{ kind: "call", key, id: textOf(id), name: textOf(name) ?? "", seal: null }];
+        return [{ kind: "call", key, id: textOf(id), name: calledName(name), seal: null }];
       }
       default:
         this.#failure = `the reply has a block of type ${String(block["type"])}`;
@@ -111,7 +112,7 @@ export class AnthropicReader implements ReplyReader {
         this.#seal += textOf(delta["signature"]) ?? "";
         return [];
       case "input_json_delta": {
-        const text = textOf(delta["partial_json"]) ?? "";
+        const text = argumentsPiece(delta["partial_json"]);
         return [{ kind: "arguments", key: String(index), text }];
       }
       default:

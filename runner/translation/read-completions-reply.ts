@@ -1,5 +1,6 @@
 import { listOf, numberOf, recordOf, textOf } from "../../core/usage/json-view.ts";
 import type { JsonRecord } from "../../core/usage/json-view.ts";
+import { argumentsPiece, calledName } from "./called-tool.ts";
 import type { ReplyPiece, ReplyReader, StopKind } from "./reply-piece.ts";
 
 const STOPS: ReadonlyMap<string, StopKind> = new Map([
@@ -20,7 +21,7 @@ const MAX_CALLS = 1024;
 export class CompletionsReader implements ReplyReader {
   #stop: StopKind | null = null;
   #failure: string | null = null;
-  /** Key of the call that a chunk's index stands for now. */
+  /** Key of the call that a chunk's index stands for at present. */
   readonly #keys = new Map<number, { readonly key: string; readonly id: string }>();
   #calls = 0;
   #lastIndex = 0;
@@ -73,7 +74,7 @@ export class CompletionsReader implements ReplyReader {
     const id = textOf(call["id"]) ?? "";
     const index = numberOf(call["index"]) ?? this.#indexOf(id);
     this.#lastIndex = index;
-    const text = textOf(named["arguments"]) ?? "";
+    const text = argumentsPiece(named["arguments"]);
     const known = this.#keys.get(index);
     const isNew = known === undefined || (id !== "" && known.id !== "" && id !== known.id);
     if (!isNew) return argumentPieces(known.key, text);
@@ -84,7 +85,7 @@ export class CompletionsReader implements ReplyReader {
     }
     const key = String(this.#calls);
     this.#keys.set(index, { key, id });
-    const name = textOf(named["name"]) ?? "";
+    const name = calledName(named["name"]);
     return [
       { kind: "call", key, id: id === "" ? null : id, name, seal: null },
       ...argumentPieces(key, text),

@@ -1,5 +1,6 @@
 import { isRecord, listOf, numberOf, recordOf, textOf } from "../../core/usage/json-view.ts";
 import type { JsonRecord } from "../../core/usage/json-view.ts";
+import { calledName } from "./called-tool.ts";
 import type { ReplyPiece, ReplyReader, StopKind } from "./reply-piece.ts";
 
 const STOPS: ReadonlyMap<string, StopKind> = new Map([
@@ -69,7 +70,7 @@ export class GeminiReader implements ReplyReader {
         kind: "call",
         key,
         id: textOf(call["id"]),
-        name: textOf(call["name"]) ?? "",
+        name: calledName(call["name"]),
         seal: textOf(part["thoughtSignature"]),
       },
       { kind: "arguments", key, text: JSON.stringify(call["args"] ?? {}) },

@@ -1,5 +1,6 @@
 import { isRecord, listOf, numberOf, recordOf, textOf } from "../../core/usage/json-view.ts";
 import type { JsonRecord } from "../../core/usage/json-view.ts";
+import { argumentsPiece, calledName } from "./called-tool.ts";
 import type { ReplyPiece, ReplyReader, StopKind } from "./reply-piece.ts";
 
 const TEXT_DELTAS = new Set(["response.output_text.delta", "response.refusal.delta"]);
@@ -44,7 +45,7 @@ export class ResponsesReader implements ReplyReader {
         return this.#open(recordOf(fields["item"]), key);
       case "response.function_call_arguments.delta":
         this.#told.add(key);
-        return [{ kind: "arguments", key, text }];
+        return [{ kind: "arguments", key, text: argumentsPiece(fields["delta"]) }];
       case "response.reasoning_summary_part.added":
         // Between two parts of one thought.
         return fields["summary_index"] === 0 ? [] : [{ kind: "thought", text: "\n\n" }];
@@ -69,7 +70,7 @@ export class ResponsesReader implements ReplyReader {
       case "reasoning":
         return [];
       case "function_call": {
-        const name = textOf(item["name"]) ?? "";
+        const name = calledName(item["name"]);
         return [{ kind: "call", key, id: textOf(item["call_id"]), name, seal: null }];
       }
       default:
@@ -82,7 +83,7 @@ export class ResponsesReader implements ReplyReader {
   #close(item: JsonRecord, key: string): ReplyPiece[] {
     const close: ReplyPiece = { kind: "close", key };
     if (item["type"] === "function_call" && !this.#told.has(key))
-      return [{ kind: "arguments", key, text: textOf(item["arguments"]) ?? "" }, close];
+      return [{ kind: "arguments", key, text: argumentsPiece(item["arguments"]) }, close];
     if (item["type"] === "reasoning" && typeof item["encrypted_content"] === "string")
       return [{ kind: "seal", seal: JSON.stringify(item), isHidden: false }, close];
     return [close];

@@ -18,8 +18,14 @@ export type ReplyPiece =
   /** Nothing more comes for a call, or for the text that is open. */
   | { readonly kind: "close"; readonly key: string };
 
+/** A piece as the agent gets it: what only the provider can read is kept, and every call has an id. */
+export type ToldPiece =
+  | Exclude<ReplyPiece, { kind: "seal" | "call" }>
+  | (Extract<ReplyPiece, { kind: "call" }> & { readonly id: string });
+
 /** Reads a provider's reply, event by event; a whole body is one event. */
 export interface ReplyReader {
+  /** Throws `TranslationError` for a call that cannot be understood. */
   read(event: unknown): readonly ReplyPiece[];
   /** The stream's own mark of its end, where it has one. */
   endMark(): void;

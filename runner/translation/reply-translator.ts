@@ -12,7 +12,7 @@ import { AnthropicReader } from "./read-anthropic-reply.ts";
 import { CompletionsReader } from "./read-completions-reply.ts";
 import { GeminiReader } from "./read-gemini-reply.ts";
 import { ResponsesReader } from "./read-responses-reply.ts";
-import type { ReplyPiece, ReplyReader } from "./reply-piece.ts";
+import type { ReplyPiece, ReplyReader, ToldPiece } from "./reply-piece.ts";
 import type { KnownTool } from "./responses-tools.ts";
 import { ThoughtKeeper } from "./thought-keeper.ts";
 import { TranslationError } from "./translation-error.ts";
@@ -107,7 +107,7 @@ export class ReplyTranslator {
     for (const { data, oversized } of events) {
       if (oversized) throw new TranslationError("unreadable", "an event too long to be read");
       if (data === "[DONE]") this.#reader.endMark();
-      else text += this.#takePieces(this.#reader.read(parseJson(data)));
+      else if (data !== "") text += this.#takePieces(this.#reader.read(readEvent(data)));
     }
     return text;
   }
@@ -131,7 +131,7 @@ export class ReplyTranslator {
       throw new TranslationError("unreadable", "an answer too long to be translated");
   }
 
-  #sequenced(piece: Parameters<BlockSequence["take"]>[0]): string {
+  #sequenced(piece: ToldPiece): string {
     try {
       return this.#sequence.take(piece);
     } catch (thrown) {
@@ -165,6 +165,13 @@ export class ReplyTranslator {
     });
     return JSON.stringify(whole);
   }
+}
+
+/** An event that is lost may have been words of the answer, or a call. */
+function readEvent(data: string): unknown {
+  const event = parseJson(data);
+  if (event === undefined) throw new TranslationError("unreadable", "an event that is no JSON");
+  return event;
 }
 
 function replyReader(protocol: ModelProtocol): ReplyReader {

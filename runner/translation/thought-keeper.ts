@@ -1,8 +1,6 @@
 import type { CallMemory } from "./call-memory.ts";
 import type { ThoughtPart } from "./conversation.ts";
-import type { ReplyPiece } from "./reply-piece.ts";
-
-type ToldPiece = Exclude<ReplyPiece, { kind: "seal" }>;
+import type { ReplyPiece, ToldPiece } from "./reply-piece.ts";
 
 /** Keeps the thoughts before each call of one reply, as the provider wants them back with it. */
 export class ThoughtKeeper {

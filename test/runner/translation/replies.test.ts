@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ModelProtocol } from "../../../core/model/exchange.ts";
 import { recordOf } from "../../../core/usage/json-view.ts";
 import { CallMemory } from "../../../runner/translation/call-memory.ts";
 import { readAsAgent, translateReply } from "./translate-reply.ts";
@@ -149,6 +150,55 @@ describe("why a model stopped", () => {
     expect(() => translateReply(bytes, CHAT_TO_CLAUDE)).toThrow(
       `the provider stopped with ${reason}`,
     );
+  });
+});
+
+function streamed(...said: readonly unknown[]): string {
+  return said.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+}
+
+describe("what of a reply cannot be understood breaks it off", () => {
+  const block = { type: "content_block_start", index: 0, content_block: { type: "tool_use" } };
+  const item = { type: "function_call", call_id: "a", name: "f", arguments: { x: 1 } };
+  const nameless = "the reply has a tool call without a name";
+  const shapeless = "the reply has a tool call whose arguments are no text";
+  test.each<[string, ModelProtocol, string, string]>([
+    ["a call without a name", "openai-completions", chat(called(0, "a", "{}")), nameless],
+    ["a call with an empty name", "openai-completions", chat(called(0, "a", "{}", "")), nameless],
+    ["a call without a name", "anthropic-messages", streamed(block), nameless],
+    [
+      "a call without a name",
+      "gemini",
+      streamed({ candidates: [{ content: { parts: [{ functionCall: { args: {} } }] } }] }),
+      nameless,
+    ],
+    [
+      "a call without a name",
+      "openai-responses",
+      streamed({ type: "response.output_item.added", item: { type: "function_call" } }),
+      nameless,
+    ],
+    [
+      "arguments as an object",
+      "openai-completions",
+      chat({ tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: { x: 1 } } }] }),
+      shapeless,
+    ],
+    [
+      "arguments as an object",
+      "openai-responses",
+      streamed({ type: "response.output_item.done", item }),
+      shapeless,
+    ],
+    [
+      "an event that is no JSON",
+      "openai-completions",
+      `data: {"choices":[{"delta":{"content":"lo\n\n${chat({ content: "st" })}`,
+      "an event that is no JSON",
+    ],
+  ])("%s of %s", (_what, from, bytes, message) => {
+    const to = from === "anthropic-messages" ? "openai-completions" : "anthropic-messages";
+    expect(() => translateReply(bytes, { from, to })).toThrow(message);
   });
 });
 

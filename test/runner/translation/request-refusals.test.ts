@@ -77,16 +77,21 @@ describe("what cannot be carried is refused by its name", () => {
   });
 });
 
-describe("what lacks a name, an id or its text is refused, not sent on with an empty one", () => {
-  const assistant = (block: Body): Body => ({
-    messages: [{ role: "assistant", content: [block] }],
-  });
-  const call = (fields: Body): Body => ({
-    messages: [{ role: "assistant", tool_calls: [fields] }],
-  });
-  const named = { name: "f", arguments: "{}" };
-  const model = (part: Body): Body => ({ contents: [{ role: "model", parts: [part] }] });
+const named = { name: "f", arguments: "{}" };
 
+function assistant(block: Body): Body {
+  return { messages: [{ role: "assistant", content: [block] }] };
+}
+
+function call(fields: Body): Body {
+  return { messages: [{ role: "assistant", tool_calls: [fields] }] };
+}
+
+function model(part: Body): Body {
+  return { contents: [{ role: "model", parts: [part] }] };
+}
+
+describe("what lacks a name, an id or its text is refused, not sent on with an empty one", () => {
   test.each<[ModelProtocol, Body, string]>([
     ["anthropic-messages", assistant({ type: "tool_use", name: "f" }), "a tool call without an id"],
     ["anthropic-messages", assistant({ type: "tool_use", id: "a" }), "a tool call without a name"],
