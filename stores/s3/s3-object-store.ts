@@ -95,7 +95,11 @@ export class S3ObjectStore implements ObjectStore {
           version: said(textOf(entry, "ETag"), "a version"),
         };
       }
-      token = textOf(xml, "NextContinuationToken");
+      const goesOn =
+        said(textOf(xml, "IsTruncated"), `whether the list of ${prefix} is whole`) === "true";
+      token = goesOn
+        ? said(textOf(xml, "NextContinuationToken"), `how the list of ${prefix} goes on`)
+        : null;
     } while (token !== null);
   }
 
