@@ -1,26 +1,5 @@
 import type { ModelProtocol } from "../../core/model/exchange.ts";
-
-const ANTHROPIC_TYPES: ReadonlyMap<number, string> = new Map([
-  [400, "invalid_request_error"],
-  [401, "authentication_error"],
-  [402, "billing_error"],
-  [403, "permission_error"],
-  [404, "not_found_error"],
-  [413, "request_too_large"],
-  [429, "rate_limit_error"],
-  [504, "timeout_error"],
-  [529, "overloaded_error"],
-]);
-
-const GOOGLE_STATES: ReadonlyMap<number, string> = new Map([
-  [400, "INVALID_ARGUMENT"],
-  [401, "UNAUTHENTICATED"],
-  [403, "PERMISSION_DENIED"],
-  [404, "NOT_FOUND"],
-  [429, "RESOURCE_EXHAUSTED"],
-  [503, "UNAVAILABLE"],
-  [504, "DEADLINE_EXCEEDED"],
-]);
+import { anthropicErrorType, googleErrorState } from "../../core/providers/error-words.ts";
 
 export interface ProxyError {
   readonly status: number;
@@ -34,11 +13,11 @@ export function errorReply(protocol: ModelProtocol, error: ProxyError): Record<s
   const { status, code, message } = error;
   switch (protocol) {
     case "anthropic-messages": {
-      const type = ANTHROPIC_TYPES.get(status) ?? "api_error";
+      const type = anthropicErrorType(status);
       return { type: "error", error: { type, message } };
     }
     case "gemini": {
-      const state = GOOGLE_STATES.get(status) ?? "INTERNAL";
+      const state = googleErrorState(status) ?? "INTERNAL";
       return { error: { code: status, message, status: state } };
     }
     case "openai-completions":

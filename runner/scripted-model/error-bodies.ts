@@ -1,33 +1,12 @@
 import type { ModelProtocol } from "../../core/model/exchange.ts";
+import { anthropicErrorType, googleErrorState } from "../../core/providers/error-words.ts";
 import { newId } from "./scripted-reply.ts";
-
-const ANTHROPIC_TYPES: ReadonlyMap<number, string> = new Map([
-  [400, "invalid_request_error"],
-  [401, "authentication_error"],
-  [402, "billing_error"],
-  [403, "permission_error"],
-  [404, "not_found_error"],
-  [413, "request_too_large"],
-  [429, "rate_limit_error"],
-  [504, "timeout_error"],
-  [529, "overloaded_error"],
-]);
 
 const OPENAI_CODES: ReadonlyMap<number, string> = new Map([
   [401, "invalid_api_key"],
   [402, "insufficient_quota"],
   [404, "model_not_found"],
   [429, "rate_limit_exceeded"],
-]);
-
-const GOOGLE_STATES: ReadonlyMap<number, string> = new Map([
-  [400, "INVALID_ARGUMENT"],
-  [401, "UNAUTHENTICATED"],
-  [403, "PERMISSION_DENIED"],
-  [404, "NOT_FOUND"],
-  [429, "RESOURCE_EXHAUSTED"],
-  [500, "INTERNAL"],
-  [503, "UNAVAILABLE"],
 ]);
 
 /** An error as the protocol's provider words it. */
@@ -37,11 +16,11 @@ export function errorBody(
   message: string,
 ): Record<string, unknown> {
   if (protocol === "anthropic-messages") {
-    const type = ANTHROPIC_TYPES.get(status) ?? "api_error";
+    const type = anthropicErrorType(status);
     return { type: "error", error: { type, message }, request_id: newId("req_") };
   }
   if (protocol === "gemini") {
-    const state = GOOGLE_STATES.get(status) ?? "UNKNOWN";
+    const state = googleErrorState(status) ?? "UNKNOWN";
     return { error: { code: status, message, status: state } };
   }
   const type = status >= 500 ? "server_error" : "invalid_request_error";
