@@ -1,6 +1,6 @@
-import { isRecord, parseJson } from "../../core/usage/json-view.ts";
 import type { JsonRecord } from "../../core/usage/json-view.ts";
 import { anthropicSettings } from "./anthropic-settings.ts";
+import { argumentsObject } from "./call-arguments.ts";
 import { Untranslatable } from "./conversation.ts";
 import type {
   AssistantPart,
@@ -101,7 +101,12 @@ function assistantBlock(part: AssistantPart): JsonRecord[] {
         : [{ type: "thinking", thinking: part.text, signature: part.seal }];
     case "call":
       return [
-        { type: "tool_use", id: idOf(part.id), name: part.name, input: inputOf(part.arguments) },
+        {
+          type: "tool_use",
+          id: idOf(part.id),
+          name: part.name,
+          input: argumentsObject(part.arguments),
+        },
       ];
   }
 }
@@ -109,12 +114,6 @@ function assistantBlock(part: AssistantPart): JsonRecord[] {
 /** Ids of other protocols may hold characters that are none here. */
 function idOf(id: string): string {
   return id.replaceAll(/[^\w-]/gu, "_");
-}
-
-/** Arguments that are no object are kept as the text that the model wrote. */
-function inputOf(text: string): JsonRecord {
-  const value = text.trim() === "" ? {} : parseJson(text);
-  return isRecord(value) ? value : { arguments: text };
 }
 
 function choiceOf({ toolChoice, parallelCalls }: Conversation): JsonRecord {

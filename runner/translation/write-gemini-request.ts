@@ -1,5 +1,5 @@
-import { isRecord, parseJson } from "../../core/usage/json-view.ts";
 import type { JsonRecord } from "../../core/usage/json-view.ts";
+import { argumentsObject } from "./call-arguments.ts";
 import { Untranslatable } from "./conversation.ts";
 import type {
   AssistantPart,
@@ -13,6 +13,7 @@ import type {
 } from "./conversation.ts";
 import { geminiThinking } from "./gemini-thinking.ts";
 import type { LeftOut } from "./left-out.ts";
+import { told } from "./told-fields.ts";
 
 /** Google's word for a call whose signature is not known: the model takes it as one that was not its own. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
@@ -48,14 +49,13 @@ export function writeGeminiRequest(conversation: Conversation, leftOut: LeftOut)
 }
 
 function declaration({ name, description, schema }: OfferedTool): JsonRecord {
-  const described = description === null ? {} : { description };
-  return { name, ...described, parametersJsonSchema: schema };
+  return { name, ...told({ description }), parametersJsonSchema: schema };
 }
 
 function configOf(conversation: Conversation, leftOut: LeftOut): JsonRecord {
   const { sampling, answer } = conversation;
   const thinkingConfig = geminiThinking(conversation, leftOut);
-  const fields = {
+  return told({
     maxOutputTokens: sampling.maxTokens,
     temperature: sampling.temperature,
     topP: sampling.topP,
@@ -67,8 +67,7 @@ function configOf(conversation: Conversation, leftOut: LeftOut): JsonRecord {
     responseMimeType: answer === null ? null : "application/json",
     responseJsonSchema: answer?.kind === "schema" ? answer.schema : null,
     thinkingConfig,
-  };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  });
 }
 
 function contentOf(turn: Turn, names: ReadonlyMap<string, string>): JsonRecord {
@@ -95,14 +94,13 @@ function contentPart(part: ContentPart): JsonRecord {
 function modelPart(part: AssistantPart, first: CallPart | undefined): JsonRecord[] {
   if (part.kind === "text") return [textPart(part.text)];
   if (part.kind === "thought") return [];
-  const args = parseJson(part.arguments.trim() === "" ? "{}" : part.arguments);
   const seal = part.seal ?? (part === first ? NO_SIGNATURE : null);
   return [
     {
       functionCall: {
         id: part.id,
         name: part.name,
-        args: isRecord(args) ? args : { arguments: part.arguments },
+        args: argumentsObject(part.arguments),
       },
       ...(seal === null ? {} : { thoughtSignature: seal }),
     },
