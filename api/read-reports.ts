@@ -19,7 +19,8 @@ const MAX_EVALUATION_BYTES = 64 * 1024 * 1024;
 export async function readRunCard(path: string, seed?: number): Promise<RunCard> {
   const loaded = await loadJob(path);
   const jobs = await readReportJobs(loaded.jobs);
-  if (loaded.kind === "evaluation") return jobCard(jobs, seed);
+  const [only] = jobs;
+  if (loaded.kind === "evaluation" && only !== undefined) return jobCard(only, seed);
   return runCard(loaded.path, jobs, seed);
 }
 
@@ -31,10 +32,10 @@ export async function readJobsAt(paths: readonly string[]): Promise<ReportJob[]>
 }
 
 /** Of one job alone: which repeat of a run it was is not told by its folder, so that it can be copied. */
-export function jobCard(jobs: readonly ReportJob[], seed?: number): RunCard {
-  const name = jobs[0]?.job.jobName ?? "";
-  const alone = jobs.map((one) => ({ ...one, job: { ...one.job, repeat: null, alias: null } }));
-  const input = { name, scope: "job" as const, jobs: alone, pathOf: () => "." };
+export function jobCard(report: ReportJob, seed?: number): RunCard {
+  const { job } = report;
+  const alone = { ...report, job: { ...job, repeat: null, alias: null } };
+  const input = { name: job.jobName, scope: "job" as const, jobs: [alone], pathOf: () => "." };
   return buildRunCard({ ...input, ...seeded(seed) }, sha256Hex);
 }
 

@@ -90,10 +90,14 @@ export function verifyOwnCards(
   }
 }
 
-/** A run's name is its folder's at that time, so that the folder may be renamed. */
-function makeAgain(card: RunCard, root: string, jobs: readonly ReportJob[]): RunCard {
+/**
+ * A run's name is its folder's at that time, so that the folder may be renamed. Null for the card of one
+ * job that is not there.
+ */
+function makeAgain(card: RunCard, root: string, jobs: readonly ReportJob[]): RunCard | null {
   const seed = card.seeds.intervals ?? undefined;
-  if (card.scope === "job") return jobCard(jobs, seed);
+  const [job] = jobs;
+  if (card.scope === "job") return job === undefined ? null : jobCard(job, seed);
   return { ...runCard(root, jobs, seed), name: card.name };
 }
 
@@ -116,11 +120,15 @@ function tellMissingTrials(
 
 function compareCard(
   card: RunCard,
-  again: RunCard,
+  again: RunCard | null,
   { root, shown }: CardFolder,
   findings: VerificationFindings,
 ): void {
   findings.checked.cards += 1;
+  if (again === null) {
+    findings.differs(join(shown, CARD_FILE), "is of a job that is not there");
+    return;
+  }
   const difference = firstDifference(card, JSON.parse(JSON.stringify(again)));
   if (difference !== null) {
     const { path, found, expected } = difference;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { SandboxKind } from "../core/model/settings.ts";
 import { JobSummary } from "../core/model/summary.ts";
 import { firstDifference, firstLineDifference } from "../core/report/first-difference.ts";
 import type { ReportJob } from "../core/report/report-job.ts";
@@ -57,15 +58,16 @@ function summaryDifferences(report: ReportJob, found: JobSummary): JobFileCheck[
 /** What the job was asked to do, by evaluation.json; by the summary itself where that is lost. */
 function factsOf({ job, evaluation }: ReportJob, found: JobSummary): JobFacts {
   const config = evaluation?.config ?? {};
-  const { agent, model } = config;
+  const { agent, model, environment, agent_idle_timeout: idle } = config;
   return {
     jobName: job.jobName,
     agent: typeof agent === "string" ? agent : found.agent,
     model: typeof model === "string" || model === null ? model : found.model,
-    environment: found.environment,
+    environment: SandboxKind.safeParse(environment).data ?? found.environment,
     // A resume may have another width, which changes no number.
     concurrency: found.concurrency,
-    agentIdleTimeoutSec: found.agent_idle_timeout_sec,
+    // 0 is none.
+    agentIdleTimeoutSec: typeof idle === "number" ? idle || null : found.agent_idle_timeout_sec,
   };
 }
 

@@ -26,7 +26,7 @@ export async function writeReports({ plan, jobs }: Pick<EndedRun, "plan" | "jobs
   for (const { jobDir } of jobs.filter((job) => existsSync(job.jobDir))) {
     const [report] = await readJobsAt([jobDir]);
     if (report === undefined) continue;
-    await writeReport(jobDir, jobCard([report]));
+    await writeReport(jobDir, jobCard(report));
     reports.push(report);
   }
   const { trials, jobsDir } = plan.settings;

@@ -143,6 +143,36 @@ describe("what was changed is named", () => {
     expect(differences[0]?.file).toBe("run-card.json");
   });
 
+  test.each([
+    [
+      '"environment": "local"',
+      '"environment": "docker"',
+      /^environment is "docker", and "local" by/u,
+    ],
+    [
+      /"agent_idle_timeout_sec": [\d.]+/u,
+      '"agent_idle_timeout_sec": 7',
+      /^agent_idle_timeout_sec is 7, and /u,
+    ],
+  ])("a summary of other conditions than evaluation.json has: %s", async (from, to, says) => {
+    const tree = await freshTree();
+    await edit(join(firstJob(tree), "summary.json"), (text) => text.replace(from, to));
+    const { differences } = await verifyTree(firstJob(tree));
+    expect(differences[0]?.file).toBe("summary.json");
+    expect(differences[0]?.what).toMatch(says);
+  });
+
+  test("a job's card whose job is not among those that it lists", async () => {
+    const tree = await freshTree();
+    const card = join(firstJob(tree), "run-card.json");
+    await edit(card, (text) => text.replace('"path": "."', '"path": "elsewhere"'));
+    expect((await verifyTree(card)).differences.map(({ what }) => what)).toEqual([
+      "is listed in run-card.json and is gone",
+      ...["alpha", "beta", "gamma"].map(() => "is listed in run-card.json and its folder is gone"),
+      "is of a job that is not there",
+    ]);
+  });
+
   test("an edited matrix summary", async () => {
     const { root } = await freshTree();
     await edit(join(root, "matrix-summary.json"), (text) =>
