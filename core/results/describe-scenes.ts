@@ -22,29 +22,33 @@ export function describeScenes({ spec, settings, isAsked }: SceneFacts): Scene[]
   const { sandboxDir: skillsDir } = skillsOf(task, settings);
   const envKeys = Object.keys(settings.agentEnv).toSorted();
   const facts = { agent, model, reasoning_effort: settings.reasoningEffort };
-  const describe = (name: string, turns: Scene["turns"]): Scene => {
+  const describe = (name: string, turn: Scene["turns"][number], turns: number): Scene => {
     const { roles } = describeScene(facts);
-    const own = { name: turns[0]?.role ?? "agent", skills_dir: skillsDir, env_keys: envKeys };
+    const own = { name: turn.role, skills_dir: skillsDir, env_keys: envKeys };
     const shown = roles.map((role) => Object.assign(role, own));
-    return { name, skills_dir: skillsDir, roles: shown, turns };
+    return {
+      name,
+      skills_dir: skillsDir,
+      roles: shown,
+      turns: Array.from({ length: turns }, () => turn),
+    };
   };
-  if (!isAsked) return [describe("default", [{ role: "agent", has_prompt: false }])];
+  if (!isAsked) return [describe("default", { role: "agent", has_prompt: false }, 1)];
   const { openings } = planConversation(task, settings);
-  return splitScenes(openings).map((turns) => {
-    const { scene = null, role = null } = turns[0] ?? {};
+  return splitScenes(openings).map(([{ scene, role }, ...others]) => {
     const hasPrompt = scene !== null || settings.prompts.length > 0;
     const turn = { role: role ?? "agent", has_prompt: hasPrompt };
-    return describe(
-      scene ?? "default",
-      turns.map(() => turn),
-    );
+    return describe(scene ?? "default", turn, 1 + others.length);
   });
 }
 
-function splitScenes(openings: readonly Opening[]): Opening[][] {
-  const scenes: Opening[][] = [];
-  for (const opening of openings)
-    if (opening.opensSession) scenes.push([opening]);
-    else scenes.at(-1)?.push(opening);
+/** Every opening is in a scene, also one before the first that opens a session. */
+function splitScenes(openings: readonly Opening[]): [Opening, ...Opening[]][] {
+  const scenes: [Opening, ...Opening[]][] = [];
+  for (const opening of openings) {
+    const last = scenes.at(-1);
+    if (last === undefined || opening.opensSession) scenes.push([opening]);
+    else last.push(opening);
+  }
   return scenes;
 }
