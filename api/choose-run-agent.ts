@@ -1,8 +1,8 @@
 import { BenchError } from "../core/errors.ts";
 import { ControlAgent, type RunSettings } from "../core/model/settings.ts";
 import type { Agent } from "../runner/agents/agent.ts";
-import { chooseAgent } from "../runner/agents/choose-agent.ts";
-import { readOwnAgent } from "./own-agent-file.ts";
+import type { AgentWishes } from "../runner/agents/agent-wishes.ts";
+import { chooseControl } from "../runner/agents/choose-control.ts";
 
 /**
  * The agent of a run's settings. Throws `BenchError` (`usage`) where there is none of that name, or none
@@ -17,9 +17,7 @@ export async function chooseRunAgent(settings: RunSettings): Promise<Agent> {
     hasPrompts: prompts.length + extraInstructions.length > 0,
     hasSkills: settings.skillMode === "with-skill",
   };
-  const own = settings.agentFile === null ? null : await readOwnAgent(settings.agentFile);
-  const chosen = chooseAgent(name, wishes, own);
-  const agent = own === null ? chosen : { ...chosen, ownFile: own };
+  const agent = chooseControl(name, wishes) ?? (await loadAgent(settings, wishes));
   if (environment === "fargate" && !ControlAgent.safeParse(name).success)
     throw new BenchError("usage", `agent ${name} is not built yet for --env fargate`, {
       next: "use `-a oracle` or `-a nop` there, or `--env docker`",
@@ -29,6 +27,18 @@ export async function chooseRunAgent(settings: RunSettings): Promise<Agent> {
       next: "leave it out there, or use `--env docker`",
     });
   return agent;
+}
+
+/** The agents of this edition and their locks are loaded on first use: a control's run needs none. */
+async function loadAgent(
+  { agent: name, agentFile }: RunSettings,
+  wishes: AgentWishes,
+): Promise<Agent> {
+  const { chooseAgent } = await import("../runner/agents/choose-agent.ts");
+  if (agentFile === null) return chooseAgent(name, wishes);
+  const { readOwnAgent } = await import("./own-agent-file.ts");
+  const ownFile = await readOwnAgent(agentFile);
+  return { ...chooseAgent(name, wishes, ownFile), ownFile };
 }
 
 /** An agent as root could change what it is judged by; a name of the system's would be another user. */

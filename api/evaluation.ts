@@ -5,7 +5,6 @@ import { nameOwnFiles } from "./name-own-files.ts";
 import { openRunWorld } from "./open-run-world.ts";
 import { type EndedRun, runBenchmark } from "./run-benchmark.ts";
 import { summarizeEndedRun } from "./summarize-ended-run.ts";
-import { writeReports } from "./write-reports.ts";
 
 /** The settings of a run besides its two folders; the same names as the flags have (spec 3.2). */
 export type EvaluationConfigInput = Omit<RunSettingsInput, "tasksDir" | "jobsDir">;
@@ -94,6 +93,7 @@ export class Evaluation {
       signal: signal ?? new AbortController().signal,
     });
     const run = await runBenchmark(settings, world);
+    const { writeReports } = await import("./write-reports.ts");
     await writeReports(run);
     return resultOf(run);
   }

@@ -1,12 +1,7 @@
 import { basename, resolve } from "node:path";
 import { BenchError } from "../core/errors.ts";
-import {
-  ScriptFile,
-  SCRIPTED_PROVIDER,
-  scriptedModelName,
-  scriptOf,
-  scriptPathOf,
-} from "../core/model/model-script.ts";
+import { ScriptFile, scriptOf } from "../core/model/model-script.ts";
+import { SCRIPTED_PROVIDER, scriptedModelName, scriptPathOf } from "../core/model/scripted-name.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import type { PriceCard } from "../core/model/usage-price.ts";
 import type { PriceTable } from "../core/ports/price-table.ts";

@@ -13,7 +13,6 @@ import { readTasks } from "../stores/task-folders/read-tasks.ts";
 import type { Agent } from "../runner/agents/agent.ts";
 import { readAgentFacts, withoutSecrets } from "./agent-facts.ts";
 import { digestOwnFile } from "./digest-own-file.ts";
-import { refuseUnscripted, scriptWarning } from "./model-script-file.ts";
 import type { PlanDeps } from "./run-deps.ts";
 import type { RunModels } from "./run-models.ts";
 
@@ -44,6 +43,7 @@ export async function readPlanInput(
   const modelRoute = models?.route ?? null;
   const script = models?.script ?? null;
   if (script !== null) {
+    const { refuseUnscripted, scriptWarning } = await import("./model-script-file.ts");
     refuseUnscripted(script, tasks);
     warnings.push(scriptWarning(script));
   }

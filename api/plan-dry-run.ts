@@ -6,11 +6,11 @@ import { refusalFactsOf } from "../core/plan/plan-run.ts";
 import { FARGATE_CAPS } from "../sandboxes/fargate/fargate-caps.ts";
 import { BUILT_BACKENDS, builtBackend, type BuiltBackend } from "./backends.ts";
 import { chooseRunAgent } from "./choose-run-agent.ts";
+import { loadRunModels } from "./load-run-models.ts";
 import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
 import { planMoney } from "./plan-money.ts";
 import type { BackendProbe } from "./probe-backend.ts";
 import type { PlanDeps } from "./run-deps.ts";
-import { resolveRunModels } from "./run-models.ts";
 
 /** What a command would do, and what each backend could (attack 25). */
 export interface DryRun {
@@ -34,7 +34,7 @@ export async function planDryRun(
   const isCloud = settings.environment === "fargate";
   const own = isCloud ? null : builtBackend(settings.environment);
   const agent = await chooseRunAgent(settings);
-  const models = await resolveRunModels(settings, agent, deps);
+  const models = await loadRunModels(settings, agent, deps);
   const input = await readPlanInput(settings, deps, { models, agent });
   const probes = await Promise.all(
     BUILT_BACKENDS.map(async (kind) => ({ kind, found: await probe(kind) })),

@@ -8,12 +8,13 @@ import type { Agent, InstalledAgent } from "../runner/agents/agent.ts";
 import { withAgentSecrets } from "./agent-facts.ts";
 import { chooseRunAgent } from "./choose-run-agent.ts";
 import { interruptedRun } from "./interrupted-run.ts";
+import { loadRunModels } from "./load-run-models.ts";
 import { type OpenedJob, openRepeat } from "./open-repeat.ts";
 import { planBenchmark, readPlanInput } from "./plan-benchmark.ts";
 import { removeOrphans } from "./remove-orphans.ts";
 import type { RunDeps, RunWorld } from "./run-deps.ts";
 import { type EndedJob, runJob } from "./run-job.ts";
-import { resolveRunModels, type RunModels } from "./run-models.ts";
+import type { RunModels } from "./run-models.ts";
 import { type StartedRun, startRun } from "./start-run.ts";
 import { writeMatrixSummary } from "./write-matrix-summary.ts";
 
@@ -37,7 +38,7 @@ export interface EndedRun {
  */
 export async function runBenchmark(settings: RunSettings, world: RunWorld): Promise<EndedRun> {
   const agent = await chooseRunAgent(settings);
-  const models = withAgentSecrets(await resolveRunModels(settings, agent, world), settings);
+  const models = withAgentSecrets(await loadRunModels(settings, agent, world), settings);
   // A login that has ended is told before anything is made.
   await models?.login?.ready();
   const input = await readPlanInput(settings, world, { models, agent });

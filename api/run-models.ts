@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { BenchError, messageOf } from "../core/errors.ts";
 import type { ModelProtocol } from "../core/model/exchange.ts";
-import { SCRIPTED_MODEL, SCRIPTED_PROVIDER } from "../core/model/model-script.ts";
+import { SCRIPTED_MODEL, SCRIPTED_PROVIDER } from "../core/model/scripted-name.ts";
 import { ProviderFile } from "../core/model/provider-file.ts";
 import type { RunSettings } from "../core/model/settings.ts";
 import type { Clock } from "../core/ports/clock.ts";
@@ -47,7 +47,8 @@ export interface ServedEndpoint extends ResolvedEndpoint {
   readonly agentProtocol: ModelProtocol;
 }
 
-type ModelDeps = {
+/** What resolving a run's model touches of the world. */
+export type ModelDeps = {
   readonly clock: Clock;
   /** Where keys and base URLs are looked up. */
   readonly modelVariables: Readonly<Record<string, string | undefined>>;

@@ -6,7 +6,6 @@ import { type DryRun, planDryRun } from "../../api/plan-dry-run.ts";
 import { probeBackend } from "../../api/probe-backend.ts";
 import { type EndedRun, runBenchmark } from "../../api/run-benchmark.ts";
 import { summarizeEndedRun } from "../../api/summarize-ended-run.ts";
-import { writeReports } from "../../api/write-reports.ts";
 import { BenchError, messageOf } from "../../core/errors.ts";
 import type { RunSummary } from "../../core/model/run-summary.ts";
 import { renderGate, renderMatrixLines } from "../../core/report/console/run-lines.ts";
@@ -47,6 +46,7 @@ export async function runRun(
   try {
     const run = await runBenchmark(settings, world);
     log.end();
+    const { writeReports } = await import("../../api/write-reports.ts");
     await writeReports(run);
     const summary = summarizeEndedRun(run);
     await finish(context, run, summary, options);

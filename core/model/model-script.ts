@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { SCRIPTED_MODEL } from "./scripted-name.ts";
 
 const Count = z.int().min(0);
 
@@ -114,27 +115,4 @@ export function scriptOf(file: ScriptFile, taskName: string): ModelScript | null
   const own = Object.entries(tasks).find(([name]) => name === taskName)?.[1] ?? null;
   const turns = own ?? others;
   return turns === null ? null : { ...manner, turns, models: [SCRIPTED_MODEL] };
-}
-
-/** The name under which agents ask for a scripted model. */
-export const SCRIPTED_MODEL = "scripted-model";
-
-/** Stands for a provider where a script answers. */
-export const SCRIPTED_PROVIDER = "scripted";
-
-const SCRIPTED_PREFIX = `${SCRIPTED_PROVIDER}/`;
-
-/** Whether what `-m` names is a script and no model: such a run's scores are no model's. */
-export function isScripted(model: string | null): boolean {
-  return model?.startsWith(SCRIPTED_PREFIX) === true;
-}
-
-/** The file that `-m scripted/FILE` names, as it was typed; null for a model. */
-export function scriptPathOf(model: string | null): string | null {
-  return model !== null && isScripted(model) ? model.slice(SCRIPTED_PREFIX.length) : null;
-}
-
-/** How results call the model of a script: by its file's name, without a folder of this machine. */
-export function scriptedModelName(fileName: string): string {
-  return SCRIPTED_PREFIX + fileName;
 }

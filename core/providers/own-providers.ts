@@ -1,5 +1,5 @@
 import { BenchError } from "../errors.ts";
-import { SCRIPTED_PROVIDER } from "../model/model-script.ts";
+import { SCRIPTED_PROVIDER } from "../model/scripted-name.ts";
 import type { OwnProvider, ProviderFile } from "../model/provider-file.ts";
 import type { PriceTable } from "../ports/price-table.ts";
 import { isCredentialName } from "../tasks/credential-names.ts";

@@ -1,4 +1,4 @@
-import { isScripted } from "../model/model-script.ts";
+import { isScripted } from "../model/scripted-name.ts";
 import type { CardGroup, CardInterval } from "../model/run-card.ts";
 import { formatReward } from "../results/format-share.ts";
 import { wilsonInterval } from "../stats/wilson.ts";

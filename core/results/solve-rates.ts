@@ -1,4 +1,4 @@
-import { isScripted } from "../model/model-script.ts";
+import { isScripted } from "../model/scripted-name.ts";
 import type { Outcome } from "../model/outcome.ts";
 import type { SolveRates } from "../model/summary.ts";
 import { compareNames } from "../plan/compare-names.ts";

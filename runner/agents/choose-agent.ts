@@ -1,14 +1,10 @@
 import { BenchError } from "../../core/errors.ts";
 import { acpAgent } from "./acp-agent.ts";
 import type { Agent } from "./agent.ts";
-import { type AgentWishes, refuseForAgent, refuseForControl } from "./agent-wishes.ts";
+import { type AgentWishes, refuseForAgent } from "./agent-wishes.ts";
+import { chooseControl } from "./choose-control.ts";
 import { commandAgent } from "./command-agent.ts";
 import { KNOWN_AGENTS, type KnownAgent } from "./known-agents.ts";
-import { nop } from "./nop.ts";
-import { oracle } from "./oracle.ts";
-import { modelScript, script } from "./script.ts";
-
-const CONTROLS: readonly Agent[] = [oracle, nop, script, modelScript];
 
 /** Agents that BenchFlow has and this edition does not have yet, by every name they go by. */
 const UNBUILT: ReadonlySet<string> = new Set(["mimo", "openhands", "openclaw", "deepagents"]);
@@ -18,9 +14,7 @@ export function isTakenName(name: string): boolean {
   const isKnown = KNOWN_AGENTS.some(
     ({ definition }) => definition.name === name || definition.aliases.includes(name),
   );
-  return (
-    isKnown || name === "acp" || UNBUILT.has(name) || CONTROLS.some((each) => each.name === name)
-  );
+  return isKnown || name === "acp" || UNBUILT.has(name) || chooseControl(name) !== null;
 }
 
 /**
@@ -32,11 +26,8 @@ export function chooseAgent(
   wishes: AgentWishes = {},
   own: KnownAgent | null = null,
 ): Agent {
-  const control = CONTROLS.find((agent) => agent.name === name);
-  if (control !== undefined) {
-    refuseForControl(name, wishes);
-    return control;
-  }
+  const control = chooseControl(name, wishes);
+  if (control !== null) return control;
   const known = own ?? (name.startsWith("acp:") ? commandAgent(name) : findAgent(name));
   refuseForAgent(name, { definition: known.definition, wishes });
   const { effort = null, env = {} } = wishes;

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ModelProtocol } from "../../core/model/exchange.ts";
-import { type ModelScript, SCRIPTED_PROVIDER } from "../../core/model/model-script.ts";
+import type { ModelScript } from "../../core/model/model-script.ts";
+import { SCRIPTED_PROVIDER } from "../../core/model/scripted-name.ts";
 import type { ModelUpstream } from "../../core/ports/model-upstream.ts";
 import { createHttpUpstream } from "../proxy/http-upstream.ts";
 import { serveScript, type ScriptServer } from "./serve-script.ts";

@@ -1,4 +1,4 @@
-import { isScripted } from "../../model/model-script.ts";
+import { isScripted } from "../../model/scripted-name.ts";
 import type { TrialRecord } from "../../model/record.ts";
 import type { LoadedJob } from "../../results/loaded-job.ts";
 import { lostToVerifier, suspectTrials } from "../../results/trial-doubts.ts";

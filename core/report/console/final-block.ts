@@ -1,6 +1,6 @@
 import { budgetLines } from "../../ledger/summarize-budget.ts";
 import type { BudgetSummary } from "../../model/ledger-budget.ts";
-import { isScripted } from "../../model/model-script.ts";
+import { isScripted } from "../../model/scripted-name.ts";
 import { failureReason } from "../../outcome/failure-reason.ts";
 import { classifyTrial } from "../../results/classify-trial.ts";
 import { countTrials } from "../../results/count-trials.ts";
