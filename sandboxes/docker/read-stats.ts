@@ -16,7 +16,7 @@ const FILES = [V1_PEAK, V1_OOM, ...V1_CPU, V2_PEAK, V2_OOM, V2_CPU];
 
 /**
  * What the container has used, read from its own control group (both versions) by the supervisor;
- * files on disk by the daemon, which counts them. `null` where this kernel does not tell.
+ * files on disk by the daemon, which counts them. `null` where this kernel or daemon does not tell.
  */
 export async function readStats(
   client: EngineClient,
@@ -53,7 +53,7 @@ async function readDisk(client: EngineClient, containerId: string): Promise<numb
     const { SizeRw } = await client.json(Sized, "GET", `/containers/${containerId}/json`, {
       query,
     });
-    return SizeRw ?? 0;
+    return SizeRw ?? null;
   } catch (error) {
     throw asSandboxError(error, hasStatus(error, 404) ? "lost" : "backend-unavailable", "no size");
   }
