@@ -37,6 +37,10 @@ const SUITES = [
   // Asked for by name (`npm run test:cloud`): it needs Python packages besides all else.
   { name: "cloud", lane: "runs", minutes: 12, byName: true },
 ].filter((suite) => (only === undefined ? suite.byName !== true : suite.name === only));
+if (SUITES.length === 0) {
+  console.error(`test: there is no suite ${only}`);
+  process.exit(1);
+}
 
 installPackages();
 execFileSync(process.execPath, ["scripts/build.mjs"], { cwd: root, stdio: "inherit" });
