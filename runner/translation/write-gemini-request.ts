@@ -114,7 +114,9 @@ function resultParts(
   const texts = content.flatMap((part) => (part.kind === "text" ? [part.text] : []));
   const images = content.filter((part) => part.kind === "image");
   const response = { [isError ? "error" : "output"]: texts.join("\n") };
-  const name = names.get(callId) ?? "unknown";
+  const name = names.get(callId);
+  if (name === undefined)
+    throw new Untranslatable("a tool result whose call is not in the request");
   return [{ functionResponse: { id: callId, name, response } }, ...images.map(contentPart)];
 }
 
