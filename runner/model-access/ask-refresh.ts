@@ -1,5 +1,6 @@
 import { messageOf } from "../../core/errors.ts";
 import type { Login, LoginService } from "../../core/logins/login.ts";
+import { parseJson } from "../../core/usage/json-view.ts";
 
 const LIMIT_MS = 30_000;
 const MAX_BYTES = 256 * 1024;
@@ -34,21 +35,8 @@ export async function askRefresh(
   const { status } = response;
   if (status === 400 || status === 401 || status === 403) return { kind: "refused" };
   if (!response.ok) return { kind: "failed", why: `the provider answered ${String(status)}` };
-  const renewed = text.length > MAX_BYTES ? null : readReply(service, text, { login, now });
+  const renewed = text.length > MAX_BYTES ? null : service.readReply(parseJson(text), login, now);
   return renewed === null
     ? { kind: "failed", why: "the provider's answer holds no tokens" }
     : { kind: "renewed", login: renewed };
-}
-
-function readReply(
-  service: LoginService,
-  text: string,
-  { login, now }: { readonly login: Login; readonly now: Date },
-): Login | null {
-  try {
-    return service.readReply(JSON.parse(text), login, now);
-  } catch {
-    // No JSON.
-    return null;
-  }
 }

@@ -1,4 +1,5 @@
 import type { ModelProtocol } from "../../core/model/exchange.ts";
+import { parseJson } from "../../core/usage/json-view.ts";
 import { SseParser } from "../../core/usage/sse-parser.ts";
 import { stringSpan } from "./json-members.ts";
 
@@ -52,21 +53,12 @@ export class ModelRenamer {
     let text = "";
     for (const { name, data, oversized } of events) {
       if (oversized) throw new RenameError("an event too long to be read");
-      const isNamed = data.includes("model") && isJson(data);
+      // `[DONE]` and the like are no JSON.
+      const isNamed = data.includes("model") && parseJson(data) !== undefined;
       const renamed = isNamed ? renameModel(data, this.#protocol, this.#name) : data;
       const lines = renamed.split("\n").map((line) => `data: ${line}\n`);
       text += `${name === "" ? "" : `event: ${name}\n`}${lines.join("")}\n`;
     }
     return text;
-  }
-}
-
-function isJson(data: string): boolean {
-  try {
-    JSON.parse(data);
-    return true;
-  } catch {
-    // `[DONE]` and the like.
-    return false;
   }
 }
