@@ -11,8 +11,7 @@ export function renderCost(job: JobTrials): string {
   const { killedAttempts: killed } = job;
   const spend = sumSpend(allAttempts(job), killed);
   // Calls that were charged in full, since nobody told what they used, leave no tokens but a cost.
-  const isFree = (spend.costUsd ?? 0) === 0;
-  if (isFree && spend.uncountedAttempts === 0 && spend.totalTokens === 0) {
+  if (spend.costUsd === 0 && spend.uncountedAttempts === 0 && spend.totalTokens === 0) {
     return "none: no model tokens were used";
   }
   if (killed > 0) return renderAtLeast(spend, job);
