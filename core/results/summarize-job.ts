@@ -42,8 +42,8 @@ export interface JobEvidence {
   /** Null when the job does not know what it planned. */
   readonly planned: PlannedMeasurement | null;
   readonly quarantined: readonly Quarantined[];
-  /** Attempts that could call a model and left no result; 0 when absent. */
-  readonly killedAttempts?: number;
+  /** Attempts that could call a model and left no result that can be read. */
+  readonly killedAttempts: number;
   /** Of the command's pot; null or absent where nobody counts. */
   readonly budget?: BudgetSummary | null;
 }
@@ -54,9 +54,8 @@ export interface JobEvidence {
  * a resume with nothing to do changes no number.
  */
 export function summarizeJob(facts: JobFacts, evidence: JobEvidence): JobSummary {
-  const job = groupTrials(evidence.records, evidence.planned, {
-    killed: evidence.killedAttempts ?? 0,
-  });
+  const { records, planned, killedAttempts: killed } = evidence;
+  const job = groupTrials(records, planned, { killed });
   const counts = countTrials([job]);
   const suspects = suspectTrials([job]);
   const standing = job.trials.map((trial) => trial.record);

@@ -111,7 +111,9 @@ function summaryOf(
       quarantined.push({ path: stored.path, reason: attempt.reason });
   }
   const planned = measurementOf(plan, job);
-  return renderSummary(summarizeJob(jobFactsOf(plan, jobName), { records, planned, quarantined }));
+  // Only controls run there so far, and what a control used is known to be nothing.
+  const evidence = { records, planned, quarantined, killedAttempts: 0 };
+  return renderSummary(summarizeJob(jobFactsOf(plan, jobName), evidence));
 }
 
 /** The last writer may be another aggregate: then its version is read and replaced in turn. */

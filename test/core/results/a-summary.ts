@@ -24,5 +24,11 @@ export function summarize(
   records: readonly TrialRecord[],
   rest: Partial<JobEvidence> = {},
 ): JobSummary {
-  return summarizeJob(FACTS, { planned: null, quarantined: [], ...rest, records });
+  return summarizeJob(FACTS, {
+    planned: null,
+    quarantined: [],
+    killedAttempts: 0,
+    ...rest,
+    records,
+  });
 }

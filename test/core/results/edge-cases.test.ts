@@ -21,7 +21,7 @@ function job(...wishes: readonly RecordWish[]): TrialRecord[] {
 }
 
 function summarize(records: readonly TrialRecord[]) {
-  return summarizeJob(FACTS, { records, planned: null, quarantined: [] });
+  return summarizeJob(FACTS, { records, planned: null, quarantined: [], killedAttempts: 0 });
 }
 
 interface EdgeCase {

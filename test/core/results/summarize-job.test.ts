@@ -34,7 +34,12 @@ test.each([
     model: theirs.model,
     concurrency: theirs.concurrency,
   };
-  const ours = summarizeJob(facts, { records, planned: null, quarantined: [] });
+  const ours = summarizeJob(facts, {
+    records,
+    planned: null,
+    quarantined: [],
+    killedAttempts: 0,
+  });
   expect(Object.keys(ours).slice(0, Object.keys(theirs).length)).toEqual(Object.keys(theirs));
   // Their elapsed_sec was overwritten by an empty resume; no reviewer ran.
   expect(ours).toMatchObject({ ...theirs, reviewer: null, elapsed_sec: expect.any(Number) });
