@@ -27,6 +27,9 @@ export const CALL = { inputTokens: 29_000, outputTokens: 40, cacheRead: 9_000 } 
 export const CALL_MICRO_USD =
   20_000 * RATES.input + CALL.cacheRead * RATES.cache_read + CALL.outputTokens * RATES.output;
 
+/** Dollars of micro-dollars. */
+export const usd = (microUsd: number): number => microUsd / 1e6;
+
 /** A call of the agent: no tool of the image but perl, as Debian's essential packages have it. */
 const CALLER = String.raw`
 use strict; use IO::Socket::INET;

@@ -12,11 +12,11 @@ import {
   runModelBench,
   startModelBench,
   aProvider,
+  usd,
   writeModelTasks,
 } from "./model-run.ts";
 import { scratchDir } from "./run-bench.ts";
 
-const usd = (microUsd: number): number => microUsd / 1e6;
 const CAP = usd(9 * CALL_MICRO_USD);
 
 /** Six tasks of three calls each, twice what the cap bears. */

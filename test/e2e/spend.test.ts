@@ -11,11 +11,10 @@ import {
   runModelBench,
   startModelBench,
   aProvider,
+  usd,
   writeModelTasks,
 } from "./model-run.ts";
 import { runBench, scratchDir } from "./run-bench.ts";
-
-const usd = (microUsd: number): number => microUsd / 1e6;
 
 describe("an agent that asks a model", () => {
   test("is metered to the token, in every file that tells of it", async () => {
