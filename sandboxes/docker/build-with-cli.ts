@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { messageOf } from "../../core/errors.ts";
 import { SandboxError } from "../../core/ports/sandbox.ts";
+import { codeOf } from "../../host/error-code.ts";
 import type { BuildOptions } from "./build-image.ts";
 import type { BuildRecipe } from "./build-recipe.ts";
 import { isDiskFull } from "./engine-error.ts";
@@ -52,10 +54,23 @@ export async function buildWithCli(
   createInterface({ input: child.stderr }).on("line", take);
   const replaced = recipe.isUnchanged ? [] : [{ name: "Dockerfile", content: recipe.text }];
   const context = packContext(options.contextDir, { replaced, leaveOut: options.leaveOut ?? [] });
+  const unpacked: unknown[] = [];
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* context;
+    } catch (error) {
+      unpacked.push(error);
+      // To the client an archive that is cut between two files is a whole one.
+      child.kill("SIGKILL");
+      throw error;
+    }
+  }
   // A client that stops reading has failed: its exit code and words say why, not the broken pipe.
-  pipeline(Readable.from(context), child.stdin).catch(() => undefined);
-  const code = await exit;
-  signal.throwIfAborted();
+  pipeline(Readable.from(whole()), child.stdin).catch(() => undefined);
+  const code = await exit.finally(() => {
+    signal.throwIfAborted();
+  });
+  for (const error of unpacked) throw lost("its context cannot be read", error);
   if (code !== 0) throw failure(lines, recipe);
 }
 
@@ -64,14 +79,17 @@ async function exitOf(child: ReturnType<typeof spawn>, feature: string | null): 
     const [code] = await once(child, "close");
     return typeof code === "number" ? code : 1;
   } catch (error) {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    if (!isMissing) return 1;
+    if (codeOf(error) !== "ENOENT") throw lost("docker's client cannot be started", error);
     throw new SandboxError(
       "unsupported",
       `${String(feature)} needs BuildKit, and there is no docker client here to build with; install docker's client with buildx`,
       { cause: error },
     );
   }
+}
+
+function lost(what: string, cause: unknown): SandboxError {
+  return new SandboxError("build-lost", `docker build: ${what}: ${messageOf(cause)}`, { cause });
 }
 
 /**
