@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync } from "node:fs";
+import { codeOf } from "../host/error-code.ts";
 
 /** A process of this machine as `/proc` shows it at one moment. */
 export interface ProcessSight {
@@ -105,12 +106,8 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    if (!isNoSuchProcess(error)) throw error;
+    if (codeOf(error) !== "ESRCH") throw error;
   }
-}
-
-function isNoSuchProcess(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ESRCH";
 }
 
 function isDigits(name: string): boolean {

@@ -7,6 +7,7 @@ import {
   type IgnoreRules,
   parseDockerignore,
 } from "../../core/tasks/dockerfile/dockerignore.ts";
+import { codeOf } from "../../host/error-code.ts";
 
 /** The file that says what stays out of a build context. */
 export interface IgnoreFile {
@@ -42,9 +43,8 @@ function readText(path: string): string | null {
   try {
     file = openSync(path, READ);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
-    if (code === "ENOENT") return null;
-    if (code === "ELOOP") throw new Error("is a link", { cause: error });
+    if (codeOf(error) === "ENOENT") return null;
+    if (codeOf(error) === "ELOOP") throw new Error("is a link", { cause: error });
     throw error;
   }
   try {

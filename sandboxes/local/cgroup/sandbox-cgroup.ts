@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxLimits, SandboxStats } from "../../../core/ports/sandbox.ts";
+import { codeOf } from "../../../host/error-code.ts";
 import type { CommandGroup, SandboxGroup } from "../sandbox-group.ts";
 import type { CgroupLayout, CgroupParent, LimitController } from "./cgroup-layout.ts";
 import { TrackedGroup } from "./tracked-group.ts";
@@ -170,7 +171,6 @@ function writeWherePresent(path: string, text: string): void {
   try {
     writeFileSync(path, text);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : "";
-    if (code !== "ENOENT" && code !== "EACCES" && code !== "EOPNOTSUPP") throw error;
+    if (!["ENOENT", "EACCES", "EOPNOTSUPP"].includes(codeOf(error))) throw error;
   }
 }
