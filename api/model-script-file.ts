@@ -38,7 +38,7 @@ export async function readScript({
   if (model === null || modelScript === null) return null;
   const source = {
     path: modelScript,
-    flag: "-m scripted/",
+    asked: `-m ${scriptedModelName(basename(modelScript))}`,
     next: shapeIn("docs/scripted-models.md"),
   };
   return { name: model, file: await readOwnFile(ScriptFile, source) };

@@ -17,8 +17,9 @@ export function lockPathOf(path: string): string {
 
 /** Reads an agent's file alone. Throws `BenchError` (`config`) for what is no agent of a person's own. */
 export async function readOwnDefinition(path: string): Promise<AgentDefinition> {
-  const definition = await readOwnFile(AgentDefinition, { path, flag: "--agent-file", next: NEXT });
   const file = basename(path);
+  const asked = `--agent-file ${file}`;
+  const definition = await readOwnFile(AgentDefinition, { path, asked, next: NEXT });
   checkOwnAgent(definition, file);
   for (const name of [definition.name, ...definition.aliases])
     if (isTakenName(name))
@@ -35,7 +36,8 @@ export async function readOwnAgent(path: string): Promise<KnownAgent> {
   if (names.length === 0) return { definition, lock: null };
   const lockPath = lockPathOf(path);
   const next = `\`bench agents lock ${path}\` writes it`;
-  const lock = await readOwnFile(AgentLock, { path: lockPath, flag: "--agent-file", next });
+  const asked = `--agent-file ${basename(lockPath)}`;
+  const lock = await readOwnFile(AgentLock, { path: lockPath, asked, next });
   const { locks, packages, lockfileVersion } = lock;
   const isOfThese =
     names.length === Object.keys(locks).length &&

@@ -13,8 +13,8 @@ const MAX_BYTES = 1024 * 1024;
 /** A file of the person's own beside the tasks. */
 export interface OwnFile {
   readonly path: string;
-  /** How it was asked for, for example `--agent-file`. */
-  readonly flag: string;
+  /** How it was asked for, without a folder, for example `--agent-file mine.yaml`. */
+  readonly asked: string;
   /** What to do about a file that is not there, or wrong. */
   readonly next: string;
 }
@@ -31,18 +31,17 @@ export function shapeIn(page: string): string {
  */
 export async function readOwnFile<T extends z.ZodType>(
   schema: T,
-  { path, flag, next }: OwnFile,
+  { path, asked, next }: OwnFile,
 ): Promise<z.infer<T>> {
-  const name = basename(path);
   const refuse = (why: string, cause?: unknown): BenchError =>
-    new BenchError("config", `${flag} ${name}: ${why}`, { next, cause });
+    new BenchError("config", `${asked}: ${why}`, { next, cause });
   let text: string;
   try {
     text = await readSmallFile(path);
   } catch (cause) {
     throw refuse(`it cannot be read (${codeOf(cause) || messageOf(cause)})`, cause);
   }
-  const parsed = parseShape(schema, parseText(text, name, refuse), refuse);
+  const parsed = parseShape(schema, parseText(text, basename(path), refuse), refuse);
   if (parsed.success) return parsed.data;
   throw refuse(z.prettifyError(parsed.error).split("\n").join(" ").slice(0, 600));
 }

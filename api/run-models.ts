@@ -103,10 +103,11 @@ export async function resolveRunModels(
 async function readProviders(settings: RunSettings): Promise<OwnProviders> {
   const { providerFile: path, passEnv, agentEnv } = settings;
   if (path === null) return { providers: [], prices: { find: () => null } };
-  const source = { path, flag: "--provider-file", next: shapeIn("docs/proxy.md") };
-  const own = ownProviders(await readOwnFile(ProviderFile, source), basename(path));
+  const name = basename(path);
+  const source = { path, asked: `--provider-file ${name}`, next: shapeIn("docs/proxy.md") };
+  const own = ownProviders(await readOwnFile(ProviderFile, source), name);
   const keys = new Set(own.providers.flatMap(({ keyNames }) => keyNames));
-  const given = [...passEnv, ...Object.keys(agentEnv)].find((name) => keys.has(name));
+  const given = [...passEnv, ...Object.keys(agentEnv)].find((each) => keys.has(each));
   if (given === undefined) return own;
   throw new BenchError("usage", `${given} is a provider's key, which no task and no agent gets`, {
     next: "leave it out of --pass-env and --agent-env: the model proxy uses it",

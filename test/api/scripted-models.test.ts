@@ -103,7 +103,7 @@ test.for([
 test("a script that is missing, a folder or too large is refused by its name alone", async () => {
   const missing = { ...(await asked("ok.json", GOOD)), modelScript: join(dir, "none.json") };
   await expect(readScript(missing)).rejects.toThrow(
-    "-m scripted/ none.json: it cannot be read (ENOENT)",
+    "-m scripted/none.json: it cannot be read (ENOENT)",
   );
   await expect(readScript({ ...missing, modelScript: dir })).rejects.toMatchObject({
     message: expect.stringContaining("it is a folder"),
