@@ -11,6 +11,7 @@ const OWN_VARIABLES = new Set(["HOME", "LD_PRELOAD", "LD_AUDIT"]);
 
 const TOKEN = /\{(?:quoted:)?token\}/u;
 const ADDRESS = /\{(?:quoted:)?(?:origin|base)\}/u;
+const EFFORT = /\{(?:quoted:)?effort\}/u;
 
 /**
  * Holds a person's own agent to what a measurement needs, beyond its shape: it asks its model through
@@ -39,11 +40,7 @@ function problemOf(definition: AgentDefinition): string | null {
     return "no variable and no file holds {token}: it could not ask its model";
   if (![...told, ...argv].some((text) => ADDRESS.test(text)))
     return "nothing holds {origin} or {base}: it would not ask its model through the proxy";
-  const others = [
-    env,
-    typeof effort === "object" && effort !== null && "env" in effort ? effort.env : {},
-  ];
-  for (const [name, value] of others.flatMap((each) => Object.entries(each))) {
+  for (const [name, value] of [env, effortEnv(effort)].flatMap((each) => Object.entries(each))) {
     if (OWN_VARIABLES.has(name)) return `env sets ${name}, which is not an agent's to set`;
     if (KEY_NAMES.has(name) && !TOKEN.test(value))
       return `env sets ${name} to something else than {token}: keys have no place in a sandbox`;
@@ -56,7 +53,24 @@ function problemOf(definition: AgentDefinition): string | null {
   const usesTree = [...argv, ...told].some((text) => text.includes("{tree}"));
   return usesTree && Object.keys(packages).length === 0
     ? "it names {tree}, and packages is empty"
-    : null;
+    : problemOfEffort(definition);
+}
+
+function effortEnv(effort: AgentDefinition["effort"]): Readonly<Record<string, string>> {
+  return typeof effort === "object" && effort !== null && "env" in effort ? effort.env : {};
+}
+
+/** Without an effort its word is empty; and one that nobody hears would stand in results as if it were. */
+function problemOfEffort({ effort, files, ...rest }: AgentDefinition): string | null {
+  const always = JSON.stringify([rest, files.map(({ path, content }) => [path, content])]);
+  if (EFFORT.test(always))
+    return "{effort} stands where it is empty without --reasoning-effort: its places are withEffort and effort.env";
+  if (effort === null || (typeof effort === "object" && "option" in effort)) return null;
+  const told =
+    effort === "files" ? files.map((file) => file.withEffort) : Object.values(effort.env);
+  return told.some((text) => EFFORT.test(text))
+    ? null
+    : "effort is set, and nothing tells {effort}";
 }
 
 /** Whether a file stands where another one wants a folder. */

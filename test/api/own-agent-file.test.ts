@@ -112,11 +112,23 @@ describe("an agent's file", () => {
     ["a prompt of its own", { calls: [{ method: "session/prompt" }] }, /runner's to call/u],
     ["the name of an agent of ours", { name: "claude" }, /claude is an agent of this edition/u],
     ["the alias of a control", { aliases: ["oracle"] }, /oracle is an agent of this edition/u],
+    ["a word that is empty without an effort", { argv: ["x", "--effort={effort}"] }, /is empty/u],
+    ["an effort for files that tell none", { effort: "files" }, /nothing tells \{effort\}/u],
+    ["an effort of one value", { effort: { env: { LEVEL: "high" } } }, /nothing tells/u],
     ["a program of a tree that it has not", { packages: {} }, /packages is empty/u],
   ] as const)("with %s is refused, naming it", async ([, over, message]) => {
     await expect(readOwnDefinition(await write("a.json", GOOD))).resolves.toMatchObject(GOOD);
     const bad = await write("bad.json", { ...GOOD, ...over });
     await expect(readOwnDefinition(bad)).rejects.toThrow(message);
+  });
+
+  test.for([
+    { effort: "files", files: [{ path: "c", content: "", withEffort: "level={effort}" }] },
+    { effort: { env: { LEVEL: "{effort}", THINKS: "1" } } },
+    { effort: { option: "effort" } },
+  ])("with an effort that it is told is one: %o", async (over) => {
+    const path = await write("a.json", { ...GOOD, ...over });
+    await expect(readOwnDefinition(path)).resolves.toMatchObject(over);
   });
 
   test("nested without end, or with aliases without end, is refused and not followed", async () => {
